@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// When a top-2 state is a match: the angular ratio test, as the formula and as integer thresholds.
+///
+/// An *acceptance* is a callable `bool operator()(int32 best, int32 second) const` on host and device. It must be
+/// monotone: whatever accepts (best, second) accepts (best, less than second) as well.
+#pragma once
+
+#include <math.h>
+
+#if !defined(__CUDACC_RTC__)
+#include <algorithm>
+#include <vector>
+
+#include <serac/options.hpp>
+#endif
+
+#include <serac/detail/config.hpp>
+
+namespace serac {
+
+/// The score of two descriptors of norm 512 that are equal: distance 0. Higher scores are clamped to it.
+inline constexpr std::int32_t unit_score = 1 << 18;
+
+/// Angle in radians of a score in [0, 2^31): `float(acos(min(float(score) * 2^-18, 1)))`. Does not increase with the
+/// score; distance(0) = pi/2. Any thread or host; one double-precision acos.
+SERAC_HOST_DEVICE inline float angular_distance(std::int32_t score) {
+  const double cosine = static_cast<double>(static_cast<float>(score) * (1.0f / unit_score));
+  return static_cast<float>(acos(cosine < 1.0 ? cosine : 1.0));
+}
+
+/// The acceptance test as the formula itself, both comparisons in float. Needs no table; two acos a call.
+struct angular_acceptance {
+  float max_ratio = 0.8f;
+  float max_distance = 0.7f;
+
+  SERAC_HOST_DEVICE bool operator()(std::int32_t best, std::int32_t second) const {
+    const float distance = angular_distance(best);
+    return distance < max_distance && distance < angular_distance(second) * max_ratio;
+  }
+};
+
+/// The same test as one comparison of integers: `limit[best]` is the largest second that is accepted with that best,
+/// -1 where none is. A view of a table in the memory space of the caller; see `acceptance_table`.
+struct acceptance_view {
+  const std::int32_t* limit = nullptr;  ///< unit_score + 1 entries
+
+  SERAC_HOST_DEVICE bool operator()(std::int32_t best, std::int32_t second) const {
+    return (second < unit_score ? second : unit_score) <= limit[best < unit_score ? best : unit_score];
+  }
+};
+
+#if !defined(__CUDACC_RTC__)
+
+/// Integer thresholds equivalent to `angular_acceptance` for every (best, second), built on the host.
+/// Construction: 262,145 acos the first time in a process, about a millisecond after that; 1 MiB.
+class acceptance_table {
+ public:
+  acceptance_table(float max_ratio, float max_distance) : limit_(unit_score + 1, -1) {
+    const std::vector<float>& distance = distances();
+    // distance() falls and the limit rises with best, so one pointer sweeps over the seconds.
+    std::int32_t accepted = -1;  // the seconds 0..accepted pass the ratio test at this best
+    for (std::int32_t best = 0; best <= unit_score; ++best) {
+      while (accepted < unit_score && distance[best] < distance[accepted + 1] * max_ratio) ++accepted;
+      limit_[best] = distance[best] < max_distance ? accepted : -1;
+    }
+  }
+  explicit acceptance_table(const match_options& options)
+      : acceptance_table(options.max_ratio, options.max_distance) {}
+
+  acceptance_view view() const noexcept { return {limit_.data()}; }
+  const std::vector<std::int32_t>& limits() const noexcept { return limit_; }
+  bool operator()(std::int32_t best, std::int32_t second) const noexcept { return view()(best, second); }
+
+ private:
+  static const std::vector<float>& distances() {
+    static const std::vector<float> table = [] {
+      std::vector<float> values(unit_score + 1);
+      for (std::int32_t score = 0; score <= unit_score; ++score) values[score] = angular_distance(score);
+      return values;
+    }();
+    return table;
+  }
+
+  std::vector<std::int32_t> limit_;
+};
+
+#endif  // !__CUDACC_RTC__
+
+}  // namespace serac

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// A block scores a slice of a tile from shared memory, register-blocked.
+#pragma once
+
+#include <serac/detail/config.hpp>
+#include <serac/detail/copy_async.cuh>
+#include <serac/policy.hpp>
+
+namespace serac::block {
+
+/// Scores that a thread of the fused matcher holds: `scores[r][c]` is that of the warp's row r and column
+/// c * 32 + lane of the tile.
+template <class Policy>
+using tile_scores = std::int32_t[policy_traits<Policy>::thread_rows][policy_traits<Policy>::thread_columns];
+
+/// Adds to `scores` the dot products over one slice of the descriptors.
+///
+/// All threads of the block call it, behind a barrier that made both tiles visible. `rows` is the row tile
+/// [tile_rows][row_stride], advanced to the slice; `columns` is the slice of the column tile
+/// [tile_columns][column_stride]. Cost: thread_rows * thread_columns * slice_bytes / 4 dot steps a thread, and
+/// (thread_rows + thread_columns) * slice_bytes / load_bytes shared loads without bank conflicts.
+template <class Policy>
+SERAC_DEVICE void score_slice(const std::uint8_t* rows, const std::uint8_t* columns, tile_scores<Policy>& scores) {
+  using traits = policy_traits<Policy>;
+  constexpr int load_bytes = traits::load_bytes;
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  rows += warp * traits::thread_rows * traits::row_stride;
+  columns += lane * traits::column_stride;
+
+#pragma unroll
+  for (int k = 0; k < traits::slice_bytes; k += load_bytes) {
+    detail::word_vector<load_bytes> row[traits::thread_rows];
+#pragma unroll
+    for (int r = 0; r < traits::thread_rows; ++r) {
+      row[r] = detail::load_vector<load_bytes>(rows + r * traits::row_stride + k);
+    }
+#pragma unroll
+    for (int c = 0; c < traits::thread_columns; ++c) {
+      const auto column = detail::load_vector<load_bytes>(columns + c * 32 * traits::column_stride + k);
+#pragma unroll
+      for (int w = 0; w < load_bytes / 4; ++w) {
+#pragma unroll
+        for (int r = 0; r < traits::thread_rows; ++r) {
+          scores[r][c] =
+              traits::dot::template accumulate<typename traits::element>(row[r].word[w], column.word[w], scores[r][c]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace serac::block

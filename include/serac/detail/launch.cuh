@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// CUDA runtime calls that report a serac::status.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include <serac/status.hpp>
+
+namespace serac::detail {
+
+/// The status of a runtime call about `argument`.
+inline status to_status(cudaError_t code, const char* argument) noexcept {
+  switch (code) {
+    case cudaSuccess: return {};
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorInvalidKernelImage: return {errc::no_kernel_image, argument, static_cast<int>(code)};
+    case cudaErrorMemoryAllocation: return {errc::out_of_memory, argument, static_cast<int>(code)};
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInvalidDevice: return {errc::no_device, argument, static_cast<int>(code)};
+    default: return {errc::device_failure, argument, static_cast<int>(code)};
+  }
+}
+
+/// Launches `kernel`; the status is the launch call's own, never a pending error of somebody else's.
+template <class... Parameters, class... Arguments>
+status launch(const char* name, void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t shared_bytes,
+              cudaStream_t stream, Arguments&&... arguments) noexcept {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  return to_status(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
+}
+
+/// Blocks of `kernel` that the current device runs at a time; also lets it use `shared_bytes` of dynamic shared
+/// memory. Synchronises nothing and may be called while a stream is being captured.
+template <class Kernel>
+status resident_blocks(const char* name, Kernel kernel, int threads, std::size_t shared_bytes,
+                       std::int64_t& blocks) noexcept {
+  int device = 0, multiprocessors = 0, per_multiprocessor = 0;
+  if (auto s = to_status(cudaGetDevice(&device), "device"); !s.ok()) return s;
+  if (auto s = to_status(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "device");
+      !s.ok()) {
+    return s;
+  }
+  constexpr std::size_t granted_to_all = 48 * 1024;
+  if (shared_bytes > granted_to_all) {
+    int most = 0;
+    if (auto s = to_status(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
+        !s.ok()) {
+      return s;
+    }
+    if (shared_bytes > static_cast<std::size_t>(most)) return {errc::unsupported_device, "policy: shared memory"};
+    if (auto s = to_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                static_cast<int>(shared_bytes)),
+                           name);
+        !s.ok()) {
+      return s;
+    }
+  }
+  if (auto s = to_status(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, threads,
+                                                                       shared_bytes),
+                         name);
+      !s.ok()) {
+    return s;
+  }
+  if (per_multiprocessor == 0) return {errc::unsupported_device, name};
+  blocks = std::int64_t{multiprocessors} * per_multiprocessor;
+  return {};
+}
+
+}  // namespace serac::detail

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Argument checks that the host and the device entry points share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include <serac/options.hpp>
+#include <serac/status.hpp>
+#include <serac/output.hpp>
+#include <serac/view.hpp>
+
+namespace serac::detail {
+
+/// How the caller spells the parts of one view.
+struct view_names {
+  const char* data;
+  const char* count;
+  const char* width;
+  const char* stride;
+};
+inline constexpr view_names left_names{"left.data", "left.count", "left.width", "left.stride"};
+inline constexpr view_names right_names{"right.data", "right.count", "right.width", "right.stride"};
+
+inline bool is_aligned(const void* pointer, std::size_t alignment) noexcept {
+  return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
+}
+
+/// The first fault of a view, if any. An empty view may have any pointer, width and stride.
+template <class T>
+status check_view(const descriptor_view<T>& view, const view_names& names, int width, int alignment) noexcept {
+  if (view.count < 0) return {errc::negative_count, names.count};
+  if (view.count > std::numeric_limits<std::int32_t>::max()) return {errc::too_many_features, names.count};
+  if (view.count == 0) return {};
+  if (view.data == nullptr) return {errc::null_pointer, names.data};
+  if (view.width != width) return {errc::unsupported_width, names.width};
+  if (view.stride < width) return {errc::invalid_stride, names.stride};
+  if (!is_aligned(view.data, alignment)) return {errc::misaligned_pointer, names.data};
+  if (view.stride * static_cast<std::int64_t>(sizeof(T)) % alignment != 0) {
+    return {errc::misaligned_pointer, names.stride};
+  }
+  return {};
+}
+
+/// The first fault of a match's output, if any.
+inline status check_output(const match_output& output, std::int64_t rows, const match_options& options) noexcept {
+  if (output.capacity < 0) return {errc::negative_count, "output.capacity"};
+  if (output.count == nullptr) return {errc::null_pointer, "output.count"};
+  const std::int64_t longest = std::min(rows, options.max_matches);
+  if (longest > output.capacity) return {errc::output_too_small, "output.capacity"};
+  if (longest > 0 && output.pairs == nullptr) return {errc::null_pointer, "output.pairs"};
+  return {};
+}
+
+/// The features of a view that the options let a match look at.
+template <class T>
+descriptor_view<T> capped(descriptor_view<T> view, const match_options& options) noexcept {
+  view.count = std::min(view.count, options.max_features);
+  return view;
+}
+
+}  // namespace serac::detail

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Top-2 of every row, and of every column, of two images in device memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <serac/detail/launch.cuh>
+#include <serac/detail/validate.hpp>
+#include <serac/detail/workspace.hpp>
+#include <serac/kernel/compact.cuh>
+#include <serac/kernel/fused_top2.cuh>
+#include <serac/output.hpp>
+#include <serac/policy.hpp>
+#include <serac/status.hpp>
+#include <serac/thread/dot.cuh>
+#include <serac/top2.hpp>
+#include <serac/view.hpp>
+
+namespace serac {
+
+namespace device {
+
+namespace detail {
+
+using namespace ::serac::detail;
+
+/// The cells of both images: the workspace of nearest2 and the first part of match's.
+struct top2_cells {
+  thread::top2_cell* rows;
+  thread::top2_cell* columns;  // null if not asked for
+  std::size_t bytes;           // from rows to the end of columns
+
+  top2_cells(workspace_carver& carver, std::int64_t row_count, std::int64_t column_count, bool with_columns) {
+    const std::size_t before = carver.used();
+    rows = carver.take<thread::top2_cell>(row_count);
+    thread::top2_cell* const second = carver.take<thread::top2_cell>(with_columns ? column_count : 0);
+    columns = with_columns ? second : nullptr;
+    bytes = carver.used() - before;
+  }
+};
+
+template <class Policy>
+status check_views(const descriptor_view<typename Policy::element>& left,
+                   const descriptor_view<typename Policy::element>& right) noexcept {
+  using traits = policy_traits<Policy>;
+  if (auto s = check_view(left, left_names, traits::width, traits::load_bytes); !s.ok()) return s;
+  return check_view(right, right_names, traits::width, traits::load_bytes);
+}
+
+inline status check_workspace(const void* workspace, std::size_t bytes, std::size_t needed) noexcept {
+  if (bytes < needed) return {errc::workspace_too_small, "workspace_bytes"};
+  if (needed > 0 && workspace == nullptr) return {errc::null_pointer, "workspace"};
+  if (!is_aligned(workspace, alignof(thread::top2_cell))) return {errc::misaligned_pointer, "workspace"};
+  return {};
+}
+
+/// Fills the cells with the top-2 of left x right: a memset and, unless an image is empty, one kernel.
+template <class Policy, bool WithColumns>
+status fill_cells(const descriptor_view<typename Policy::element>& left,
+                  const descriptor_view<typename Policy::element>& right, const top2_cells& cells,
+                  cudaStream_t stream) noexcept {
+  using traits = policy_traits<Policy>;
+  if (auto s = to_status(cudaMemsetAsync(cells.rows, 0, cells.bytes, stream), "workspace"); !s.ok()) return s;
+  if (left.count == 0 || right.count == 0) return {};
+
+  const auto kernel = kernel::fused_top2<Policy, WithColumns>;
+  std::int64_t resident = 0;
+  if (auto s = resident_blocks("fused_top2", kernel, traits::threads, traits::shared_bytes, resident); !s.ok()) {
+    return s;
+  }
+  const std::int64_t tiles = ((left.count + traits::tile_rows - 1) / traits::tile_rows) *
+                             ((right.count + traits::tile_columns - 1) / traits::tile_columns);
+  return launch("fused_top2", kernel, dim3(static_cast<unsigned>(std::min(tiles, resident))), traits::threads,
+                traits::shared_bytes, stream, left, right, cells.rows, cells.columns);
+}
+
+template <class Policy>
+status fill_cells(const descriptor_view<typename Policy::element>& left,
+                  const descriptor_view<typename Policy::element>& right, const top2_cells& cells,
+                  cudaStream_t stream) noexcept {
+  return cells.columns == nullptr ? fill_cells<Policy, false>(left, right, cells, stream)
+                                  : fill_cells<Policy, true>(left, right, cells, stream);
+}
+
+inline unsigned blocks_for(std::int64_t items, int threads) {
+  return static_cast<unsigned>((items + threads - 1) / threads);
+}
+
+template <class Tie>
+status unpack(const thread::top2_cell* cells, std::int64_t count, top2* states, cudaStream_t stream) noexcept {
+  if (count == 0) return {};
+  return launch("unpack_states", kernel::unpack_states<Tie>, dim3(blocks_for(count, 256)), 256, 0, stream, cells, count,
+                states);
+}
+
+}  // namespace detail
+
+/// Bytes of workspace that `nearest2` needs: 16 a feature. Host; pure.
+template <class Policy = default_policy>
+std::size_t nearest2_workspace(const descriptor_view<typename Policy::element>& left,
+                               const descriptor_view<typename Policy::element>& right, bool with_columns) noexcept {
+  detail::workspace_carver carver(nullptr);
+  detail::top2_cells(carver, left.count, right.count, with_columns);
+  return carver.used();
+}
+
+/// Best score, its index and second best of every row of left x right and, if asked, of every column.
+///
+/// Host; asynchronous on `stream` of the current device; no allocation, no synchronisation; may be captured in a
+/// graph. Views, output and workspace are device memory: output.rows has left.count states, output.columns null or
+/// right.count; the workspace is 16-byte aligned and free again when the stream has passed. The views' width is
+/// Policy::width; data and stride are multiples of policy_traits<Policy>::load_bytes.
+/// Cost: one pass over the tiles, left.count * right.count * width / 4 dot steps.
+template <class Policy = default_policy>
+status nearest2(const descriptor_view<typename Policy::element>& left,
+                const descriptor_view<typename Policy::element>& right, const nearest2_output& output, void* workspace,
+                std::size_t workspace_bytes, cudaStream_t stream) noexcept {
+  using traits = policy_traits<Policy>;
+  if (auto s = detail::check_views<Policy>(left, right); !s.ok()) return s;
+  if (left.count > 0 && output.rows == nullptr) return {errc::null_pointer, "output.rows"};
+  const bool with_columns = output.columns != nullptr;
+  const std::size_t needed = nearest2_workspace<Policy>(left, right, with_columns);
+  if (auto s = detail::check_workspace(workspace, workspace_bytes, needed); !s.ok()) return s;
+  if (needed == 0) return {};
+
+  detail::workspace_carver carver(workspace);
+  const detail::top2_cells cells(carver, left.count, right.count, with_columns);
+  if (auto s = detail::fill_cells<Policy>(left, right, cells, stream); !s.ok()) return s;
+  if (auto s = detail::unpack<typename traits::row_tie>(cells.rows, left.count, output.rows, stream); !s.ok()) return s;
+  if (!with_columns) return {};
+  return detail::unpack<typename traits::column_tie>(cells.columns, right.count, output.columns, stream);
+}
+
+}  // namespace device
+}  // namespace serac

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Policies choose the shape of a matcher; `policy_traits` derives every other number from them and states the rules.
+#pragma once
+
+#include <serac/detail/config.hpp>
+#include <serac/top2.hpp>
+
+namespace serac {
+
+struct dot_default;
+
+/// The default policy for descriptors of `Width` bytes. Derive from it and override members by name:
+///
+///     struct tall : serac::default_policy { static constexpr int tile_rows = 128; using dot = serac::dot_dp4a; };
+template <int Width>
+struct policy_for {
+  using element = std::uint8_t;           ///< std::uint8_t or std::int8_t
+  static constexpr int width = Width;     ///< bytes in a descriptor: a multiple of 4 from 4 to 512
+  static constexpr int tile_rows = 64;    ///< rows that a block scores at a time
+  static constexpr int tile_columns = 256;  ///< columns that a block scores at a time: a multiple of 32
+  static constexpr int thread_rows = 8;   ///< rows that a thread keeps in registers; divides tile_rows
+  static constexpr int slice = 64;        ///< most bytes of each descriptor that a stage holds
+  static constexpr int stages = 2;        ///< 2: the next slice is loaded while this one is scored; 1: it is not
+  static constexpr int min_blocks = 1;    ///< blocks that an SM must be able to hold (caps registers)
+  using dot = dot_default;                ///< a thread-level dot path, see thread/dot.cuh
+  using tie = tie_break::smallest_index;  ///< the tie order
+};
+
+/// SIFT, 128 unsigned bytes.
+struct default_policy : policy_for<128> {};
+
+namespace detail {
+
+constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
+constexpr int log2_ceil(int n) { return n <= 1 ? 0 : 1 + log2_ceil((n + 1) / 2); }
+/// Least number of bytes >= `bytes` that is an odd number of `unit`s: lanes reading consecutive rows of this stride,
+/// `unit` bytes each, then meet no bank conflict.
+constexpr int odd_stride(int bytes, int unit) { return (ceil_div(bytes, unit) | 1) * unit; }
+
+}  // namespace detail
+
+/// Everything that follows from a policy. Kernels take their numbers from here and never recompute one.
+template <class Policy>
+struct policy_traits {
+  using element = typename Policy::element;
+  using dot = typename Policy::dot;
+  using row_tie = typename Policy::tie;                    // between the columns of a row
+  using column_tie = typename Policy::tie::column_order;   // between the rows of a column
+
+  static constexpr int width = Policy::width;
+  static constexpr int tile_rows = Policy::tile_rows;
+  static constexpr int tile_columns = Policy::tile_columns;
+  static constexpr int stages = Policy::stages;
+
+  static constexpr bool is_signed = static_cast<element>(-1) < 0;
+
+  // Threads: a warp scores thread_rows rows against all columns of the tile; lane l holds columns l, l + 32, ...
+  static constexpr int thread_rows = Policy::thread_rows;
+  static constexpr int thread_columns = tile_columns / 32;
+  static constexpr int warps = tile_rows / thread_rows;
+  static constexpr int threads = warps * 32;
+
+  // Loads: the widest that the width is a multiple of; pointers and strides must be multiples of it too.
+  static constexpr int load_bytes = width % 16 == 0 ? 16 : width % 8 == 0 ? 8 : 4;
+
+  // Slices: a descriptor is scored in `slices` equal parts of at most Policy::slice bytes, the last padded with zeros.
+  static constexpr int slices = detail::ceil_div(width, Policy::slice);
+  static constexpr int slice_bytes = detail::round_up(detail::ceil_div(width, slices), load_bytes);
+  static constexpr int padded_width = slices * slice_bytes;
+
+  // Shared memory, in bytes: rows [tile_rows][row_stride], columns [stages][tile_columns][column_stride],
+  // column partials [warps][tile_columns] of {best, second}.
+  static constexpr int row_stride = detail::odd_stride(padded_width, load_bytes);
+  static constexpr int column_stride = detail::odd_stride(slice_bytes, load_bytes);
+  static constexpr int rows_bytes = detail::round_up(tile_rows * row_stride, 16);
+  static constexpr int stage_bytes = detail::round_up(tile_columns * column_stride, 16);
+  static constexpr int partials_bytes = warps * tile_columns * 8;
+  static constexpr int shared_bytes = rows_bytes + stages * stage_bytes + partials_bytes;
+
+  // A score is packed above the code of its place in the tile, so that one 32-bit maximum carries both.
+  static constexpr std::uint32_t max_score = width * (is_signed ? 128u * 128u : 255u * 255u);
+  static constexpr int row_code_bits = detail::log2_ceil(thread_columns);  // which column of the thread
+  static constexpr int column_code_bits = detail::log2_ceil(tile_rows);    // which row of the tile
+
+  static_assert(width % 4 == 0 && width >= 4 && width <= 512, "the width is a multiple of 4 bytes from 4 to 512");
+  static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
+  static_assert(tile_columns % 32 == 0 && tile_columns >= 32, "tile_columns is a multiple of 32: a lane owns columns");
+  static_assert(tile_rows % thread_rows == 0, "thread_rows divides tile_rows");
+  static_assert(threads <= 1024, "tile_rows / thread_rows is at most 32 warps");
+  static_assert(thread_rows * thread_columns <= 128, "thread_rows * tile_columns / 32 scores must fit the registers");
+  static_assert(stages == 1 || stages == 2, "stages is 1 or 2");
+  static_assert(Policy::slice % 16 == 0 && Policy::slice >= 16, "slice is a multiple of 16 bytes");
+  static_assert(max_score < (std::uint64_t{1} << (32 - column_code_bits)) &&
+                    max_score < (std::uint64_t{1} << (32 - row_code_bits)),
+                "a score and its place in the tile must fit 32 bits: lower tile_rows or the width");
+  static_assert(shared_bytes <= 227 * 1024, "the tiles must fit 227 KiB of shared memory");
+};
+
+}  // namespace serac

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Dot paths that one thread runs: how four bytes of a row and of a column become part of their score.
+///
+/// A thread-level dot path is a type with
+///   - `static constexpr int k`      bytes that one step consumes (4);
+///   - `static constexpr int min_sm` least architecture it compiles for, as __CUDA_ARCH__ / 10;
+///   - `template <class T> static int32 accumulate(uint32 a, uint32 b, int32 sum)`, which returns `sum` plus the dot
+///     product of the four T (uint8 or int8) packed in `a` and `b`, lowest address in the lowest byte.
+/// Write your own and name it in a policy.
+#pragma once
+
+#include <serac/detail/config.hpp>
+
+namespace serac {
+
+/// Four 24-bit multiplications: any architecture, any byte type.
+struct dot_scalar {
+  static constexpr int k = 4;
+  static constexpr int min_sm = 0;
+
+  template <class T>
+  SERAC_DEVICE static std::int32_t accumulate(std::uint32_t a, std::uint32_t b, std::int32_t sum) {
+#pragma unroll
+    for (int byte = 0; byte < 4; ++byte) {
+      sum += __mul24(static_cast<T>(a >> 8 * byte), static_cast<T>(b >> 8 * byte));
+    }
+    return sum;
+  }
+};
+
+/// One DP4A instruction (sm_61 and later).
+struct dot_dp4a {
+  static constexpr int k = 4;
+  static constexpr int min_sm = 61;
+
+  template <class T>
+  SERAC_DEVICE static std::int32_t accumulate(std::uint32_t a, std::uint32_t b, std::int32_t sum) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 610
+    if constexpr (static_cast<T>(-1) < 0) {
+      return __dp4a(static_cast<int>(a), static_cast<int>(b), sum);
+    } else {
+      return static_cast<std::int32_t>(__dp4a(a, b, static_cast<unsigned>(sum)));
+    }
+#else
+    static_assert(sizeof(T) == 0, "dot_dp4a needs sm_61 or later; use dot_scalar or dot_default");
+    return 0;
+#endif
+  }
+};
+
+/// The fastest thread-level path of the architecture being compiled for: scalar below sm_61, DP4A from there on.
+struct dot_default {
+  static constexpr int k = 4;
+  static constexpr int min_sm = 0;
+
+  template <class T>
+  SERAC_DEVICE static std::int32_t accumulate(std::uint32_t a, std::uint32_t b, std::int32_t sum) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 610
+    return dot_scalar::accumulate<T>(a, b, sum);
+#else
+    return dot_dp4a::accumulate<T>(a, b, sum);
+#endif
+  }
+};
+
+}  // namespace serac

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Non-owning views of descriptors.
+#pragma once
+
+#include <serac/detail/config.hpp>
+
+namespace serac {
+
+/// A non-owning view of `count` descriptors of `width` elements each, row-major: descriptor i starts at
+/// `data + i * stride`. Host or device memory; the function that takes the view says which.
+template <class T>
+struct descriptor_view {
+  using element = T;
+
+  const T* data = nullptr;
+  std::int64_t count = 0;      ///< descriptors
+  int width = 128;             ///< elements in a descriptor
+  std::int64_t stride = 128;   ///< elements from one descriptor to the next, at least `width`
+
+  constexpr descriptor_view() = default;
+  SERAC_HOST_DEVICE constexpr descriptor_view(const T* data_, std::int64_t count_, int width_ = 128)
+      : data(data_), count(count_), width(width_), stride(width_) {}
+  SERAC_HOST_DEVICE constexpr descriptor_view(const T* data_, std::int64_t count_, int width_, std::int64_t stride_)
+      : data(data_), count(count_), width(width_), stride(stride_) {}
+};
+
+/// SIFT: 128 unsigned bytes.
+using sift_view = descriptor_view<std::uint8_t>;
+
+}  // namespace serac
