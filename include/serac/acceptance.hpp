@@ -66,8 +66,7 @@ class acceptance_table {
       limit_[best] = distance[best] < max_distance ? accepted : -1;
     }
   }
-  explicit acceptance_table(const match_options& options)
-      : acceptance_table(options.max_ratio, options.max_distance) {}
+  explicit acceptance_table(const match_options& options) : acceptance_table(options.max_ratio, options.max_distance) {}
 
   acceptance_view view() const noexcept { return {limit_.data()}; }
   const std::vector<std::int32_t>& limits() const noexcept { return limit_; }

@@ -16,16 +16,16 @@ struct dot_default;
 ///     struct tall : serac::default_policy { static constexpr int tile_rows = 128; using dot = serac::dot_dp4a; };
 template <int Width>
 struct policy_for {
-  using element = std::uint8_t;           ///< std::uint8_t or std::int8_t
-  static constexpr int width = Width;     ///< bytes in a descriptor: a multiple of 4 from 4 to 512
-  static constexpr int tile_rows = 64;    ///< rows that a block scores at a time
+  using element = std::uint8_t;             ///< std::uint8_t or std::int8_t
+  static constexpr int width = Width;       ///< bytes in a descriptor: a multiple of 4 from 4 to 512
+  static constexpr int tile_rows = 64;      ///< rows that a block scores at a time
   static constexpr int tile_columns = 256;  ///< columns that a block scores at a time: a multiple of 32
-  static constexpr int thread_rows = 8;   ///< rows that a thread keeps in registers; divides tile_rows
-  static constexpr int slice = 64;        ///< most bytes of each descriptor that a stage holds
-  static constexpr int stages = 2;        ///< 2: the next slice is loaded while this one is scored; 1: it is not
-  static constexpr int min_blocks = 1;    ///< blocks that an SM must be able to hold (caps registers)
-  using dot = dot_default;                ///< a thread-level dot path, see thread/dot.cuh
-  using tie = tie_break::smallest_index;  ///< the tie order
+  static constexpr int thread_rows = 8;     ///< rows that a thread keeps in registers; divides tile_rows
+  static constexpr int slice = 64;          ///< most bytes of each descriptor that a stage holds
+  static constexpr int stages = 2;          ///< 2: the next slice is loaded while this one is scored; 1: it is not
+  static constexpr int min_blocks = 1;      ///< blocks that an SM must be able to hold (caps registers)
+  using dot = dot_default;                  ///< a thread-level dot path, see thread/dot.cuh
+  using tie = tie_break::smallest_index;    ///< the tie order
 };
 
 /// SIFT, 128 unsigned bytes.
@@ -47,8 +47,8 @@ template <class Policy>
 struct policy_traits {
   using element = typename Policy::element;
   using dot = typename Policy::dot;
-  using row_tie = typename Policy::tie;                    // between the columns of a row
-  using column_tie = typename Policy::tie::column_order;   // between the rows of a column
+  using row_tie = typename Policy::tie;                   // between the columns of a row
+  using column_tie = typename Policy::tie::column_order;  // between the rows of a column
 
   static constexpr int width = Policy::width;
   static constexpr int tile_rows = Policy::tile_rows;

@@ -31,22 +31,36 @@ enum class errc : int {
 /// The text of a failure's kind, without the argument it is about. Host; never null.
 inline const char* describe(errc code) noexcept {
   switch (code) {
-    case errc::ok: return "no error";
-    case errc::null_pointer: return "is null although there is something to read or write";
-    case errc::misaligned_pointer: return "is not aligned as the policy's loads require";
-    case errc::negative_count: return "is negative";
-    case errc::too_many_features: return "exceeds 2147483647 features";
-    case errc::unsupported_width: return "is not the descriptor width that the policy (or the other image) has";
-    case errc::invalid_stride: return "is less than the descriptor width";
-    case errc::invalid_option: return "is out of its range";
-    case errc::output_too_small: return "cannot hold the longest list that this input allows";
-    case errc::workspace_too_small: return "is less than the workspace size function asks for";
+    case errc::ok:
+      return "no error";
+    case errc::null_pointer:
+      return "is null although there is something to read or write";
+    case errc::misaligned_pointer:
+      return "is not aligned as the policy's loads require";
+    case errc::negative_count:
+      return "is negative";
+    case errc::too_many_features:
+      return "exceeds 2147483647 features";
+    case errc::unsupported_width:
+      return "is not the descriptor width that the policy (or the other image) has";
+    case errc::invalid_stride:
+      return "is less than the descriptor width";
+    case errc::invalid_option:
+      return "is out of its range";
+    case errc::output_too_small:
+      return "cannot hold the longest list that this input allows";
+    case errc::workspace_too_small:
+      return "is less than the workspace size function asks for";
     case errc::no_kernel_image:
       return "no kernel image for this device: the program was not compiled for this GPU's architecture";
-    case errc::unsupported_device: return "this GPU lacks a resource that the policy asks for";
-    case errc::no_device: return "no CUDA device or driver is available";
-    case errc::out_of_memory: return "out of memory";
-    case errc::device_failure: return "the CUDA runtime reported an error";
+    case errc::unsupported_device:
+      return "this GPU lacks a resource that the policy asks for";
+    case errc::no_device:
+      return "no CUDA device or driver is available";
+    case errc::out_of_memory:
+      return "out of memory";
+    case errc::device_failure:
+      return "the CUDA runtime reported an error";
   }
   return "unknown error";
 }

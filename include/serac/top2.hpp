@@ -56,9 +56,9 @@ struct top2 {
 template <class Tie = tie_break::smallest_index>
 SERAC_HOST_DEVICE constexpr top2 merge(const top2& a, const top2& b) {
   // An empty state has index -1, whose rank is not one of any index; only its best (0) is compared then.
-  const bool b_wins =
-      b.best > a.best || (b.best == a.best && b.best > 0 &&
-                          Tie::rank(static_cast<std::uint32_t>(b.index)) < Tie::rank(static_cast<std::uint32_t>(a.index)));
+  const bool b_wins = b.best > a.best ||
+                      (b.best == a.best && b.best > 0 &&
+                       Tie::rank(static_cast<std::uint32_t>(b.index)) < Tie::rank(static_cast<std::uint32_t>(a.index)));
   const top2& winner = b_wins ? b : a;
   const top2& loser = b_wins ? a : b;
   return {winner.best, winner.index, winner.second > loser.best ? winner.second : loser.best};

@@ -15,9 +15,9 @@ struct descriptor_view {
   using element = T;
 
   const T* data = nullptr;
-  std::int64_t count = 0;      ///< descriptors
-  int width = 128;             ///< elements in a descriptor
-  std::int64_t stride = 128;   ///< elements from one descriptor to the next, at least `width`
+  std::int64_t count = 0;     ///< descriptors
+  int width = 128;            ///< elements in a descriptor
+  std::int64_t stride = 128;  ///< elements from one descriptor to the next, at least `width`
 
   constexpr descriptor_view() = default;
   SERAC_HOST_DEVICE constexpr descriptor_view(const T* data_, std::int64_t count_, int width_ = 128)

@@ -15,16 +15,21 @@ namespace serac::detail {
 /// The status of a runtime call about `argument`.
 inline status to_status(cudaError_t code, const char* argument) noexcept {
   switch (code) {
-    case cudaSuccess: return {};
+    case cudaSuccess:
+      return {};
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
     case cudaErrorUnsupportedPtxVersion:
-    case cudaErrorInvalidKernelImage: return {errc::no_kernel_image, argument, static_cast<int>(code)};
-    case cudaErrorMemoryAllocation: return {errc::out_of_memory, argument, static_cast<int>(code)};
+    case cudaErrorInvalidKernelImage:
+      return {errc::no_kernel_image, argument, static_cast<int>(code)};
+    case cudaErrorMemoryAllocation:
+      return {errc::out_of_memory, argument, static_cast<int>(code)};
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver:
-    case cudaErrorInvalidDevice: return {errc::no_device, argument, static_cast<int>(code)};
-    default: return {errc::device_failure, argument, static_cast<int>(code)};
+    case cudaErrorInvalidDevice:
+      return {errc::no_device, argument, static_cast<int>(code)};
+    default:
+      return {errc::device_failure, argument, static_cast<int>(code)};
   }
 }
 
@@ -59,16 +64,15 @@ status resident_blocks(const char* name, Kernel kernel, int threads, std::size_t
       return s;
     }
     if (shared_bytes > static_cast<std::size_t>(most)) return {errc::unsupported_device, "policy: shared memory"};
-    if (auto s = to_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                static_cast<int>(shared_bytes)),
-                           name);
+    if (auto s = to_status(
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+            name);
         !s.ok()) {
       return s;
     }
   }
-  if (auto s = to_status(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, threads,
-                                                                       shared_bytes),
-                         name);
+  if (auto s = to_status(
+          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, threads, shared_bytes), name);
       !s.ok()) {
     return s;
   }

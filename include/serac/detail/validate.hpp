@@ -9,8 +9,8 @@
 #include <limits>
 
 #include <serac/options.hpp>
-#include <serac/status.hpp>
 #include <serac/output.hpp>
+#include <serac/status.hpp>
 #include <serac/view.hpp>
 
 namespace serac::detail {

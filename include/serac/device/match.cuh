@@ -66,17 +66,17 @@ status match(const descriptor_view<typename Policy::element>& left,
   if (auto s = detail::fill_cells<Policy>(rows, columns, scratch.cells, stream); !s.ok()) return s;
 
   const unsigned blocks = detail::blocks_for(rows.count, kernel::compact_threads);
-  const auto most =
-      static_cast<std::uint32_t>(std::min<std::int64_t>(options.max_matches, std::numeric_limits<std::uint32_t>::max()));
+  const auto most = static_cast<std::uint32_t>(
+      std::min<std::int64_t>(options.max_matches, std::numeric_limits<std::uint32_t>::max()));
   const auto mark = kernel::mark_matches<typename traits::row_tie, typename traits::column_tie, Acceptance>;
-  if (auto s = detail::launch("mark_matches", mark, dim3(blocks), kernel::compact_threads, 0, stream,
-                              scratch.cells.rows, rows.count, scratch.cells.columns, accept, scratch.columns,
-                              scratch.block_counts);
+  if (auto s =
+          detail::launch("mark_matches", mark, dim3(blocks), kernel::compact_threads, 0, stream, scratch.cells.rows,
+                         rows.count, scratch.cells.columns, accept, scratch.columns, scratch.block_counts);
       !s.ok()) {
     return s;
   }
-  if (auto s = detail::launch("scan_counts", kernel::scan_counts<>, dim3(1), kernel::scan_threads, 0, stream, scratch.block_counts,
-                              blocks, most, output.count);
+  if (auto s = detail::launch("scan_counts", kernel::scan_counts<>, dim3(1), kernel::scan_threads, 0, stream,
+                              scratch.block_counts, blocks, most, output.count);
       !s.ok()) {
     return s;
   }

@@ -51,8 +51,8 @@ __global__ void __launch_bounds__(policy_traits<Policy>::threads, Policy::min_bl
 
   // Shared memory.
   extern __shared__ __align__(16) std::uint8_t shared[];
-  std::uint8_t* const rows = shared;                                // (tile_rows, row_stride)
-  std::uint8_t* const columns = rows + traits::rows_bytes;          // (stages, tile_columns, column_stride)
+  std::uint8_t* const rows = shared;                        // (tile_rows, row_stride)
+  std::uint8_t* const columns = rows + traits::rows_bytes;  // (stages, tile_columns, column_stride)
   auto* const partials =
       reinterpret_cast<thread::packed_top2*>(columns + traits::stages * traits::stage_bytes);  // (warps, tile_columns)
 

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Everything: the device library and the host backend.
+#pragma once
+
+#include <serac/acceptance.hpp>
+#include <serac/device/match.cuh>
+#include <serac/device/nearest2.cuh>
+#include <serac/lists.hpp>
+#include <serac/matcher.cuh>
+#include <serac/options.hpp>
+#include <serac/output.hpp>
+#include <serac/policy.hpp>
+#include <serac/status.hpp>
+#include <serac/thread/dot.cuh>
+#include <serac/top2.hpp>
+#include <serac/version.hpp>
+#include <serac/view.hpp>
