@@ -1,0 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The SERAC authors
+# SPDX-License-Identifier: BSD-3-Clause
+
+# Warnings as errors, for this project's own programs; never exported. nvcc's generated host code is not pedantic.
+add_library(serac_warnings INTERFACE)
+set(host_warnings -Wall -Wextra -Werror)
+list(JOIN host_warnings "," forwarded)
+target_compile_options(serac_warnings INTERFACE
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${host_warnings};-Wpedantic>"
+  "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Werror=all-warnings;-Xcompiler=${forwarded}>")

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The main function of tests that need a GPU: without a usable one nothing is run and CTest is told "skipped".
+
+#include <cuda_runtime.h>
+
+#if __has_include(<catch2/catch_session.hpp>)
+#include <catch2/catch_session.hpp>
+#else
+#define CATCH_CONFIG_RUNNER
+#include <catch2/catch.hpp>
+#endif
+
+#include <cstdio>
+
+int main(int argc, char** argv) {
+  constexpr int skipped = 77;
+  int devices = 0;
+  cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaSuccess && devices > 0) error = cudaFree(nullptr);  // creates the context
+  if (error != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "SKIPPED: nothing was tested, there is no usable CUDA device (%s)\n",
+                 cudaGetErrorString(error));
+    return skipped;
+  }
+  return Catch::Session().run(argc, argv) == 0 ? 0 : 1;  // never 77 for as many failures
+}
