@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The match list of two images in host memory.
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include <serac/acceptance.hpp>
+#include <serac/detail/validate.hpp>
+#include <serac/host/nearest2.hpp>
+#include <serac/options.hpp>
+#include <serac/output.hpp>
+
+namespace serac::host {
+
+namespace detail {
+
+/// Memory that a match needs and the next one uses again: 12 bytes a feature and what a pass needs.
+struct match_scratch {
+  std::vector<top2> rows;
+  std::vector<top2> columns;
+  pass_scratch pass;
+};
+
+/// Hands the matches of left x right, in order, to `consume(match_pair)`: at most options.max_matches of them.
+/// Everything is valid and the views are capped. Throws std::bad_alloc before anything is consumed.
+template <class Tie, class T, class Acceptance, class Consume>
+void match_views(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options,
+                 const Acceptance& accept, int threads, match_scratch& scratch, Consume consume) {
+  if (left.count == 0 || right.count == 0) return;
+  scratch.rows.resize(static_cast<std::size_t>(left.count));
+  if (options.cross_check) scratch.columns.resize(static_cast<std::size_t>(right.count));
+  top2* const columns = options.cross_check ? scratch.columns.data() : nullptr;
+  fill_states<Tie>(left, right, {scratch.rows.data(), columns}, threads, scratch.pass);
+
+  const auto accepted = [&](const top2& state) { return state.index >= 0 && accept(state.best, state.second); };
+  std::int64_t room = options.max_matches;
+  for (std::int64_t i = 0; i < left.count && room > 0; ++i) {
+    const top2& row = scratch.rows[static_cast<std::size_t>(i)];
+    if (!accepted(row)) continue;
+    if (columns != nullptr && (columns[row.index].index != i || !accepted(columns[row.index]))) continue;
+    consume(match_pair{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(row.index)});
+    --room;
+  }
+}
+
+}  // namespace detail
+
+/// The ordered match list of two images, judged by `accept` (see acceptance.hpp) instead of the options' ratio and
+/// distance. Otherwise as `match` below.
+template <class Tie = tie_break::smallest_index, class T, class Acceptance>
+status match(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options,
+             const Acceptance& accept, const match_output& output, int threads = 0) noexcept {
+  if (auto s = validate(options); !s.ok()) return s;
+  if (auto s = detail::check_views(left, right); !s.ok()) return s;
+  const auto rows = detail::capped(left, options);
+  const auto columns = detail::capped(right, options);
+  if (auto s = detail::check_output(output, rows.count, options); !s.ok()) return s;
+  if (threads < 0) return {errc::negative_count, "threads"};
+  try {
+    detail::match_scratch scratch;
+    std::uint32_t count = 0;
+    detail::match_views<Tie>(rows, columns, options, accept, threads, scratch,
+                             [&](match_pair pair) { output.pairs[count++] = pair; });
+    *output.count = count;
+  } catch (const std::bad_alloc&) {
+    return {errc::out_of_memory, "match"};
+  }
+  return {};
+}
+
+/// The ordered match list of two images: `*output.count` pairs (row, column), ascending in row, exactly those that
+/// the angular ratio test, the distance limit and, if asked, the cross-check of `options` accept.
+///
+/// Any thread; returns when done. Views and output are host memory; output.capacity is at least
+/// min(left.count, max_matches). Both views have the same width, a multiple of 4 from 4 to 512; no alignment is
+/// required. `threads` is the number of threads that work, 0 for as many as the machine runs at a time. An empty image
+/// gives an empty list. Cost: that of `nearest2`, and 12 bytes of memory a feature beside its own.
+template <class Tie = tie_break::smallest_index, class T>
+status match(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options,
+             const match_output& output, int threads = 0) noexcept {
+  return match<Tie>(left, right, options, angular_acceptance{options.max_ratio, options.max_distance}, output, threads);
+}
+
+}  // namespace serac::host

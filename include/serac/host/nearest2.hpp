@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Top-2 of every row, and of every column, of two images in host memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+
+#include <serac/detail/validate.hpp>
+#include <serac/output.hpp>
+#include <serac/status.hpp>
+#include <serac/top2.hpp>
+#include <serac/view.hpp>
+
+namespace serac::host {
+
+namespace detail {
+
+using namespace ::serac::detail;
+
+/// The first fault of two images that are to be matched, if any.
+template <class T>
+status check_views(const descriptor_view<T>& left, const descriptor_view<T>& right) noexcept {
+  static_assert(sizeof(T) == 1, "descriptor elements are bytes, signed or unsigned");
+  const int width = left.count > 0 ? left.width : right.width;
+  const bool supported = width % 4 == 0 && width >= 4 && width <= 512;
+  if (auto s = check_view(left, left_names, supported ? width : 4, 1); !s.ok()) return s;
+  return check_view(right, right_names, supported ? width : 4, 1);
+}
+
+/// Memory that a pass needs and the next one uses again.
+struct pass_scratch {};
+
+template <class Tie, class T>
+void fill_states(const descriptor_view<T>& left, const descriptor_view<T>& right, const nearest2_output& output, int,
+                 pass_scratch&) {
+  std::fill(output.rows, output.rows + left.count, top2{});
+  if (output.columns != nullptr) std::fill(output.columns, output.columns + right.count, top2{});
+  for (std::int64_t i = 0; i < left.count; ++i) {
+    for (std::int64_t j = 0; j < right.count; ++j) {
+      const T* const a = left.data + i * left.stride;
+      const T* const b = right.data + j * right.stride;
+      std::int32_t score = 0;
+      for (int k = 0; k < left.width; ++k) score += std::int32_t{a[k]} * b[k];
+      if (score <= 0) continue;
+      output.rows[i] = merge<Tie>(output.rows[i], {score, static_cast<std::int32_t>(j), 0});
+      if (output.columns != nullptr) {
+        output.columns[j] =
+            merge<typename Tie::column_order>(output.columns[j], {score, static_cast<std::int32_t>(i), 0});
+      }
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Best score, its index and second best of every row of left x right and, if asked, of every column.
+///
+/// Any thread; returns when done. Views and output are host memory: output.rows has left.count states, output.columns
+/// null or right.count. Both views have the same width, a multiple of 4 from 4 to 512; no alignment is required.
+/// `threads` is the number of threads that work, 0 for as many as the machine runs at a time.
+template <class Tie = tie_break::smallest_index, class T>
+status nearest2(const descriptor_view<T>& left, const descriptor_view<T>& right, const nearest2_output& output,
+                int threads = 0) noexcept {
+  if (auto s = detail::check_views(left, right); !s.ok()) return s;
+  if (left.count > 0 && output.rows == nullptr) return {errc::null_pointer, "output.rows"};
+  if (threads < 0) return {errc::negative_count, "threads"};
+  try {
+    detail::pass_scratch scratch;
+    detail::fill_states<Tie>(left, right, output, threads, scratch);
+  } catch (const std::bad_alloc&) {
+    return {errc::out_of_memory, "nearest2"};
+  }
+  return {};
+}
+
+}  // namespace serac::host
