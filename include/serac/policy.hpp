@@ -5,6 +5,7 @@
 #pragma once
 
 #include <serac/detail/config.hpp>
+#include <serac/detail/integer.hpp>
 #include <serac/top2.hpp>
 
 namespace serac {
@@ -30,17 +31,6 @@ struct policy_for {
 
 /// SIFT, 128 unsigned bytes.
 struct default_policy : policy_for<128> {};
-
-namespace detail {
-
-constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
-constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
-constexpr int log2_ceil(int n) { return n <= 1 ? 0 : 1 + log2_ceil((n + 1) / 2); }
-/// Least number of bytes >= `bytes` that is an odd number of `unit`s: lanes reading consecutive rows of this stride,
-/// `unit` bytes each, then meet no bank conflict.
-constexpr int odd_stride(int bytes, int unit) { return (ceil_div(bytes, unit) | 1) * unit; }
-
-}  // namespace detail
 
 /// Everything that follows from a policy. Kernels take their numbers from here and never recompute one.
 template <class Policy>

@@ -6,6 +6,7 @@
 
 #include <serac/detail/config.hpp>
 #include <serac/detail/copy_async.cuh>
+#include <serac/detail/integer.hpp>
 #include <serac/view.hpp>
 
 namespace serac::block {
@@ -18,14 +19,25 @@ namespace serac::block {
 /// the view's data and stride are aligned to LoadBytes.
 template <int Rows, int Bytes, int Stride, int LoadBytes, int Threads, class T>
 SERAC_DEVICE void load_tile(std::uint8_t* tile, const descriptor_view<T>& view, std::int64_t first, int offset) {
-  constexpr int units = Bytes / LoadBytes;  // accesses in a row
+  constexpr int lanes = detail::power_of_two_below(Bytes / LoadBytes, 32);  // threads that share a row
+  constexpr int rows_at_once = Threads / lanes;
+  static_assert(Threads % lanes == 0);
+  const int thread_row = threadIdx.x / lanes;
+  const int thread_byte = threadIdx.x % lanes * LoadBytes;
+
+  const T* source = view.data + (first + thread_row) * view.stride + offset + thread_byte;
+  const std::int64_t rows_left = view.count - first - thread_row;  // from this thread's first row on
+  tile += thread_row * Stride + thread_byte;
 #pragma unroll
-  for (int i = threadIdx.x; i < Rows * units; i += Threads) {
-    const int row = i / units;
-    const int byte = i % units * LoadBytes;
-    const bool valid = first + row < view.count && offset + byte < view.width;
-    const T* source = valid ? view.data + (first + row) * view.stride + offset + byte : view.data;
-    detail::copy_async<LoadBytes>(tile + row * Stride + byte, source, valid);
+  for (int row = 0; row < Rows; row += rows_at_once) {
+    if (Rows % rows_at_once != 0 && row + thread_row >= Rows) break;
+#pragma unroll
+    for (int byte = 0; byte < Bytes; byte += lanes * LoadBytes) {
+      if (Bytes % (lanes * LoadBytes) != 0 && byte + thread_byte >= Bytes) break;
+      const bool valid = row < rows_left && offset + thread_byte + byte < view.width;
+      detail::copy_async<LoadBytes>(tile + row * Stride + byte, valid ? source + byte : view.data, valid);
+    }
+    source += rows_at_once * view.stride;
   }
 }
 
