@@ -4,11 +4,11 @@
 /// Top-2 of every row, and of every column, of two images in host memory.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <new>
 
 #include <serac/detail/validate.hpp>
+#include <serac/host/fused_top2.hpp>
 #include <serac/output.hpp>
 #include <serac/status.hpp>
 #include <serac/top2.hpp>
@@ -28,30 +28,6 @@ status check_views(const descriptor_view<T>& left, const descriptor_view<T>& rig
   const bool supported = width % 4 == 0 && width >= 4 && width <= 512;
   if (auto s = check_view(left, left_names, supported ? width : 4, 1); !s.ok()) return s;
   return check_view(right, right_names, supported ? width : 4, 1);
-}
-
-/// Memory that a pass needs and the next one uses again.
-struct pass_scratch {};
-
-template <class Tie, class T>
-void fill_states(const descriptor_view<T>& left, const descriptor_view<T>& right, const nearest2_output& output, int,
-                 pass_scratch&) {
-  std::fill(output.rows, output.rows + left.count, top2{});
-  if (output.columns != nullptr) std::fill(output.columns, output.columns + right.count, top2{});
-  for (std::int64_t i = 0; i < left.count; ++i) {
-    for (std::int64_t j = 0; j < right.count; ++j) {
-      const T* const a = left.data + i * left.stride;
-      const T* const b = right.data + j * right.stride;
-      std::int32_t score = 0;
-      for (int k = 0; k < left.width; ++k) score += std::int32_t{a[k]} * b[k];
-      if (score <= 0) continue;
-      output.rows[i] = merge<Tie>(output.rows[i], {score, static_cast<std::int32_t>(j), 0});
-      if (output.columns != nullptr) {
-        output.columns[j] =
-            merge<typename Tie::column_order>(output.columns[j], {score, static_cast<std::int32_t>(i), 0});
-      }
-    }
-  }
 }
 
 }  // namespace detail
