@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "database.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace serac_colmap {
+
+std::int64_t pair_id(image_pair pair) {
+  return id_limit * std::min(pair.first, pair.second) + std::max(pair.first, pair.second);
+}
+
+image_pair pair_of(std::int64_t pair_id) {
+  return {static_cast<std::uint32_t>(pair_id / id_limit), static_cast<std::uint32_t>(pair_id % id_limit)};
+}
+
+/// A prepared statement; parameters are counted from 1 and columns from 0, as in SQLite.
+class database::statement {
+ public:
+  statement(database& owner, const std::string& sql) : owner_(owner) {
+    const int length = static_cast<int>(sql.size());
+    check(sqlite3_prepare_v2(owner.connection_.get(), sql.c_str(), length, &handle_, nullptr));
+  }
+  ~statement() { sqlite3_finalize(handle_); }
+  statement(const statement&) = delete;
+  statement& operator=(const statement&) = delete;
+
+  statement& bind(int parameter, std::int64_t value) {
+    check(sqlite3_bind_int64(handle_, parameter, value));
+    return *this;
+  }
+  statement& bind(int parameter, const std::string& text) {
+    check(sqlite3_bind_text64(handle_, parameter, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+    return *this;
+  }
+  /// The data must live until the next reset; no bytes are stored as NULL.
+  statement& bind(int parameter, const void* data, std::size_t bytes) {
+    check(bytes == 0 ? sqlite3_bind_null(handle_, parameter)
+                     : sqlite3_bind_blob64(handle_, parameter, data, bytes, SQLITE_STATIC));
+    return *this;
+  }
+
+  /// True if there is a row to read.
+  bool step() {
+    const int code = sqlite3_step(handle_);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) check(code);
+    return code == SQLITE_ROW;
+  }
+  void reset() { check(sqlite3_reset(handle_)); }
+
+  std::int64_t integer(int column) { return sqlite3_column_int64(handle_, column); }
+  std::string text(int column) {
+    const auto* const data = reinterpret_cast<const char*>(sqlite3_column_text(handle_, column));
+    return data == nullptr ? std::string() : std::string(data, bytes(column));
+  }
+  const unsigned char* blob(int column) {
+    return static_cast<const unsigned char*>(sqlite3_column_blob(handle_, column));
+  }
+  std::size_t bytes(int column) { return static_cast<std::size_t>(sqlite3_column_bytes(handle_, column)); }
+
+ private:
+  void check(int code) {
+    if (code == SQLITE_OK) return;
+    if (code == SQLITE_BUSY) {
+      owner_.fail("another process has locked it for more than " +
+                  std::to_string(owner_.lock_timeout_.count() / 1000.0) +
+                  " s (--lock_timeout); what was stored before is kept, and the same command goes on from there");
+    }
+    owner_.fail(sqlite3_errmsg(owner_.connection_.get()));
+  }
+
+  database& owner_;
+  sqlite3_stmt* handle_ = nullptr;
+};
+
+database::database(const std::string& path, access mode, std::chrono::milliseconds lock_timeout)
+    : path_(path), lock_timeout_(lock_timeout) {
+  const bool writes = mode == access::read_write;
+  sqlite3* connection = nullptr;
+  const int code =
+      sqlite3_open_v2(path.c_str(), &connection,
+                      (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX, nullptr);
+  connection_.reset(connection);
+  if (code != SQLITE_OK) fail(connection == nullptr ? "out of memory" : sqlite3_errmsg(connection));
+  sqlite3_busy_timeout(connection, static_cast<int>(lock_timeout.count()));
+
+  const std::pair<const char*, const char*> needed[] = {
+      {"images", "image_id"}, {"descriptors", "image_id"}, {"matches", "pair_id"}};
+  for (const auto& [table, key] : needed) {
+    if (!has_column(table, key)) fail(std::string("not a COLMAP database: it has no table '") + table + "'");
+  }
+  for (const char* const table : {"two_view_geometries", "inlier_matches"}) {
+    if (geometry_table_.empty() && has_column(table, "pair_id")) geometry_table_ = table;
+  }
+
+  if (!writes) return;
+  if (sqlite3_db_readonly(connection, "main") == 1) fail("is read-only");
+  use_write_ahead_log();
+  execute("PRAGMA foreign_keys = ON");
+  execute("PRAGMA synchronous = NORMAL");  // safe with WAL; COLMAP itself turns it off
+}
+
+std::string database::layout() {
+  const bool typed = has_column("descriptors", "type");
+  statement version(*this, "PRAGMA user_version");
+  version.step();
+  return "user_version " + std::to_string(version.integer(0)) + ", descriptors " +
+         (typed ? "with a type" : "without a type (SIFT)") + ", geometries in " +
+         (geometry_table_.empty() ? "no table" : geometry_table_);
+}
+
+std::vector<image> database::images() {
+  std::vector<image> all;
+  statement row(*this, "SELECT image_id, name FROM images ORDER BY image_id");
+  while (row.step()) {
+    all.push_back({row.integer(0), row.text(1)});
+    if (all.back().id < 0 || all.back().id >= id_limit) {
+      fail("image '" + all.back().name + "': its id " + std::to_string(all.back().id) + " is not in [0, " +
+           std::to_string(id_limit) + ")");
+    }
+  }
+  return all;
+}
+
+std::vector<descriptor_header> database::descriptor_headers() {
+  const std::string type = has_column("descriptors", "type") ? "type" : std::to_string(descriptor_header::sift);
+  std::vector<descriptor_header> all;
+  statement row(*this, "SELECT image_id, " + type + ", rows, cols, length(data) FROM descriptors ORDER BY image_id");
+  while (row.step()) {
+    all.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4)});
+  }
+  return all;
+}
+
+std::int64_t database::largest_feature_count() {
+  for (const char* const table : {"keypoints", "descriptors"}) {
+    if (!has_column(table, "rows")) continue;
+    statement row(*this, std::string("SELECT max(rows) FROM ") + table);
+    row.step();
+    if (row.integer(0) > 0) return row.integer(0);
+  }
+  return 0;
+}
+
+std::vector<std::uint8_t> database::descriptors(std::int64_t image_id) {
+  statement row(*this, "SELECT data FROM descriptors WHERE image_id = ?");
+  if (!row.bind(1, image_id).step() || row.blob(0) == nullptr) return {};
+  return {row.blob(0), row.blob(0) + row.bytes(0)};
+}
+
+keypoint_scales database::scales(std::int64_t image_id) {
+  if (!has_column("keypoints", "data")) return {};
+  statement row(*this, "SELECT rows, cols, data FROM keypoints WHERE image_id = ?");
+  if (!row.bind(1, image_id).step()) return {};
+  const auto count = static_cast<std::size_t>(row.integer(0));
+  const auto cols = static_cast<std::size_t>(row.integer(1));
+  if (cols != 4 && cols != 6) return {};  // x and y only
+  if (row.bytes(2) != count * cols * sizeof(float)) {
+    fail("image " + std::to_string(image_id) + ": its keypoints are not rows x cols floats");
+  }
+  std::vector<float> values(count * cols);
+  if (count > 0) std::memcpy(values.data(), row.blob(2), row.bytes(2));
+  keypoint_scales scales(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* const shape = &values[i * cols + 2];  // scale, orientation; or a11, a12, a21, a22
+    scales[i] = cols == 4 ? shape[0] : (std::hypot(shape[0], shape[2]) + std::hypot(shape[1], shape[3])) / 2;
+  }
+  return scales;
+}
+
+std::vector<std::int64_t> database::matched_pair_ids() {
+  std::vector<std::int64_t> ids;
+  statement row(*this, "SELECT pair_id FROM matches ORDER BY pair_id");
+  while (row.step()) ids.push_back(row.integer(0));
+  return ids;
+}
+
+void database::visit_matches(const std::function<void(const match_row&)>& visit) {
+  statement row(*this, "SELECT pair_id, rows, cols, data FROM matches ORDER BY pair_id");
+  while (row.step()) visit({row.integer(0), row.integer(1), row.integer(2), row.blob(3), row.bytes(3)});
+}
+
+std::vector<serac::match_pair> database::matches(std::int64_t pair_id) {
+  statement row(*this, "SELECT rows, cols, data FROM matches WHERE pair_id = ?");
+  if (!row.bind(1, pair_id).step()) return {};
+  static_assert(sizeof(serac::match_pair) == 8, "a row of the matches table is two 32-bit integers");
+  std::vector<serac::match_pair> list(row.bytes(2) / sizeof(serac::match_pair));
+  if (row.integer(1) != 2 || row.integer(0) != static_cast<std::int64_t>(list.size()) ||
+      row.bytes(2) % sizeof(serac::match_pair) != 0) {
+    fail("the matches row of pair " + std::to_string(pair_id) + " is not rows x 2 integers of 32 bits");
+  }
+  if (!list.empty()) std::memcpy(list.data(), row.blob(2), row.bytes(2));
+  return list;
+}
+
+void database::store(const std::vector<matched_pair>& lists) {
+  execute("BEGIN IMMEDIATE");
+  try {
+    statement insert(*this,
+                     "INSERT INTO matches(pair_id, rows, cols, data) VALUES(?, ?, 2, ?) "
+                     "ON CONFLICT(pair_id) DO NOTHING");
+    std::unique_ptr<statement> forget;
+    if (!geometry_table_.empty()) {
+      forget = std::make_unique<statement>(*this, "DELETE FROM " + geometry_table_ + " WHERE pair_id = ?");
+    }
+    std::vector<serac::match_pair> swapped;
+    for (const matched_pair& list : lists) {
+      const auto* matches = &list.matches;
+      if (list.pair.first > list.pair.second) {
+        swapped = list.matches;
+        for (serac::match_pair& match : swapped) std::swap(match.row, match.column);
+        matches = &swapped;
+      }
+      insert.bind(1, pair_id(list.pair)).bind(2, static_cast<std::int64_t>(matches->size()));
+      insert.bind(3, matches->data(), matches->size() * sizeof(serac::match_pair)).step();
+      insert.reset();
+      if (forget != nullptr && sqlite3_changes(connection_.get()) == 1) {
+        forget->bind(1, pair_id(list.pair)).step();
+        forget->reset();
+      }
+    }
+  } catch (...) {
+    sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
+  }
+  execute("COMMIT");
+}
+
+void database::snapshot(const std::function<void()>& body) {
+  execute("BEGIN");
+  try {
+    body();
+  } catch (...) {
+    sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
+  }
+  execute("COMMIT");
+}
+
+void database::execute(const char* sql) { statement(*this, sql).step(); }
+
+bool database::has_column(const std::string& table, const std::string& column) {
+  statement row(*this, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+  return row.bind(1, table).bind(2, column).step();
+}
+
+void database::use_write_ahead_log() {
+  // SQLite does not wait for locks here by itself.
+  const auto deadline = std::chrono::steady_clock::now() + lock_timeout_;
+  while (sqlite3_exec(connection_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr) == SQLITE_BUSY &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  // A file system without shared memory keeps another mode, which is as safe; a lock that is still held is an error.
+  execute("PRAGMA journal_mode = WAL");
+}
+
+pair_counts database::count(const std::string& table) {
+  statement row(*this, "SELECT count(*), coalesce(sum(rows > 0), 0), coalesce(sum(rows), 0) FROM " + table);
+  row.step();
+  return {row.integer(0), row.integer(1), row.integer(2)};
+}
+
+void database::fail(const std::string& what) const { throw std::runtime_error(path_ + ": " + what); }
+
+}  // namespace serac_colmap

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Descriptors of the images used last, kept in memory.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include <serac/view.hpp>
+
+#include "database.hpp"
+
+namespace serac_colmap {
+
+/// Bytes of a SIFT descriptor.
+inline constexpr std::int64_t sift_width = 128;
+
+/// The descriptors of one image.
+struct features {
+  descriptor_header header;
+  std::vector<std::uint8_t> data;
+
+  serac::sift_view view() const { return {data.data(), header.rows}; }
+};
+
+/// Throws std::runtime_error that names the image unless its descriptors are SIFT: rows of sift_width bytes, or none at
+/// all.
+void check_is_sift(const descriptor_header& header, const std::string& image_name);
+
+/// Reads descriptors and keeps them up to a number of bytes; what was used longest ago goes first.
+class descriptor_cache {
+ public:
+  /// `headers` are those of all images that will be asked for; an image without one has no descriptors.
+  descriptor_cache(database& source, const std::vector<descriptor_header>& headers, std::size_t capacity_bytes);
+
+  /// Reads the images that are not there yet, as many as fit, in one transaction.
+  void load(const std::vector<std::uint32_t>& images);
+  /// The image's descriptors, read now if need be. They live as long as the pointer, whatever the cache drops.
+  std::shared_ptr<const features> get(std::uint32_t image);
+
+ private:
+  using entry = std::shared_ptr<const features>;
+
+  descriptor_header header_of(std::uint32_t image) const;
+
+  database& source_;
+  std::unordered_map<std::uint32_t, descriptor_header> headers_;
+  std::size_t capacity_, used_ = 0;
+  std::list<entry> recent_;  // the one used last comes first
+  std::unordered_map<std::uint32_t, std::list<entry>::iterator> places_;
+};
+
+}  // namespace serac_colmap

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// serac_colmap: the command line. Exit codes: 0 done (compare: equal), 1 compare: different, 2 an error.
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <string>
+
+#include "compare.hpp"
+#include "database.hpp"
+#include "digest.hpp"
+#include "info.hpp"
+#include "match_run.hpp"
+#include "pair_generator.hpp"
+
+namespace {
+
+using namespace serac_colmap;
+
+constexpr int exit_different = 1, exit_error = 2;
+
+/// Everything that the command line says.
+struct arguments {
+  std::string database_path, match_list_path, path_a, path_b;
+  match_settings settings;
+  int use_gpu = -1;
+  int block_size = 50, list_block_size = 1225;
+  int overlap = 10;
+  bool quadratic_overlap = true;
+  double lock_timeout = 60;
+  std::size_t listed = 20;
+  bool dry_run = false, hash = false;
+};
+
+/// The spellings of an option in COLMAP 3.x and 4.x.
+std::string spellings(const std::string& name) { return "--SiftMatching." + name + ",--FeatureMatching." + name; }
+
+/// A boolean as COLMAP spells it.
+CLI::Option* add_boolean(CLI::App& command, const std::string& names, bool& value, const std::string& help) {
+  return command.add_option(names, value, help)->check(CLI::IsMember({"0", "1", "false", "true"}))->type_name("0|1");
+}
+
+void add_database_options(CLI::App& command, arguments& given) {
+  command.add_option("--database_path", given.database_path, "the COLMAP database")->required()->type_name("FILE");
+  command.add_flag("--hash", given.hash, "print the SHA-256 over all match blobs in order of pair_id");
+  command.add_option("--lock_timeout", given.lock_timeout, "seconds to wait while another process locks the database")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+}
+
+void add_matching_options(CLI::App& command, arguments& given) {
+  match_settings& settings = given.settings;
+  add_database_options(command, given);
+  command.add_flag("--dry_run", given.dry_run, "say what would be matched and change nothing");
+  command.add_option(spellings("max_ratio"), settings.max_ratio, "distance(best) / distance(second) is below this")
+      ->capture_default_str();
+  command.add_option(spellings("max_distance"), settings.max_distance, "distance(best) is below this, in radians")
+      ->capture_default_str();
+  add_boolean(command, spellings("cross_check"), settings.cross_check, "each is the other's best")
+      ->capture_default_str();
+  command.add_option(spellings("max_num_matches"), settings.max_num_matches, "features of an image, matches of a pair")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  command
+      .add_option(spellings("min_num_inliers") + ",--TwoViewGeometry.min_num_inliers", settings.min_num_inliers,
+                  "a shorter list of matches is stored empty")
+      ->check(CLI::Range(0, 1 << 30))
+      ->capture_default_str();
+  command
+      .add_option(spellings("use_gpu"), given.use_gpu,
+                  "1: on a GPU; 0: on the host; without it: a GPU if one is usable")
+      ->check(CLI::Range(0, 1))
+      ->type_name("0|1");
+  command.add_option(spellings("gpu_index"), settings.where.gpu_index, "the GPU; -1: the one that CUDA takes")
+      ->check(CLI::Range(-1, 1 << 20))
+      ->capture_default_str();
+  command.add_option(spellings("num_threads"), settings.where.num_threads, "threads on the host; -1: all")
+      ->check(CLI::Range(-1, 1 << 20))
+      ->capture_default_str();
+}
+
+void add_block_size(CLI::App& command, const std::string& name, int& value) {
+  command.add_option(name, value, "images (list: pairs) in a block, stored together")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+}
+
+database open(const std::string& path, database::access mode, const arguments& given) {
+  return {path, mode, std::chrono::milliseconds(static_cast<std::int64_t>(given.lock_timeout * 1000))};
+}
+
+void print_hash(database& source) { std::cout << "sha256 of all matches: " << matches_sha256(source) << '\n'; }
+
+/// Runs one of the matching commands.
+template <class MakePairs>
+int match(const arguments& given, MakePairs make_pairs) {
+  match_settings settings = given.settings;
+  if (given.use_gpu >= 0) settings.where.use_gpu = given.use_gpu == 1;
+  database target =
+      open(given.database_path, given.dry_run ? database::access::read_only : database::access::read_write, given);
+  run(target, make_pairs(target.images()), settings, given.dry_run);
+  if (given.hash) print_hash(target);
+  return 0;
+}
+
+int run_command(int argc, char** argv) {
+  arguments given;
+  CLI::App app("Matches the images of a COLMAP database exactly as COLMAP's GPU matcher does.", "serac_colmap");
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 done (compare: equal), 1 compare: different, 2 an error.");
+
+  CLI::App* const exhaustive = app.add_subcommand("exhaustive", "match all pairs");
+  add_matching_options(*exhaustive, given);
+  add_block_size(*exhaustive, "--ExhaustiveMatching.block_size", given.block_size);
+
+  CLI::App* const sequential = app.add_subcommand("sequential", "match each image with the next ones in order of name");
+  add_matching_options(*sequential, given);
+  sequential
+      ->add_option("--overlap,--SequentialMatching.overlap", given.overlap,
+                   "images that overlap, itself included (as COLMAP 3.8 counts)")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  add_boolean(*sequential, "--SequentialMatching.quadratic_overlap", given.quadratic_overlap,
+              "also those 1, 2, 4, ... 2^(overlap - 1) places on")
+      ->capture_default_str();
+
+  CLI::App* const pairs = app.add_subcommand("pairs", "match the pairs of a list");
+  add_matching_options(*pairs, given);
+  pairs->add_option("--match_list_path", given.match_list_path, "a file with two image names a line")
+      ->required()
+      ->type_name("FILE");
+  add_block_size(*pairs, "--ImagePairsMatching.block_size", given.list_block_size);
+
+  CLI::App* const info = app.add_subcommand("info", "say what a database holds");
+  add_database_options(*info, given);
+
+  CLI::App* const comparison = app.add_subcommand("compare", "say how the matches of two databases differ");
+  comparison->add_option("A", given.path_a, "a database")->required()->type_name("FILE");
+  comparison->add_option("B", given.path_b, "another database of the same images")->required()->type_name("FILE");
+  comparison->add_option("--list", given.listed, "how many pairs of a kind to name")->capture_default_str();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_error;
+  }
+
+  if (*exhaustive) {
+    return match(given, [&](auto images) { return exhaustive_pairs(images, given.block_size); });
+  }
+  if (*sequential) {
+    return match(given, [&](auto images) { return sequential_pairs(images, given.overlap, given.quadratic_overlap); });
+  }
+  if (*pairs) {
+    return match(given,
+                 [&](auto images) { return listed_pairs(images, given.match_list_path, given.list_block_size); });
+  }
+  if (*info) {
+    database source = open(given.database_path, database::access::read_only, given);
+    print_info(source);
+    if (given.hash) print_hash(source);
+    return 0;
+  }
+  database a = open(given.path_a, database::access::read_only, given);
+  database b = open(given.path_b, database::access::read_only, given);
+  return compare(a, b, given.listed) ? 0 : exit_different;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command(argc, argv);
+  } catch (const std::exception& error) {
+    std::cout.flush();
+    std::cerr << "serac_colmap: " << error.what() << '\n';
+    return exit_error;
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Which pairs of images are matched, in COLMAP's order: the first image of a pair gives the rows.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "database.hpp"
+
+namespace serac_colmap {
+
+/// Pairs that COLMAP would match together.
+using pair_block = std::vector<image_pair>;
+
+/// Calls its argument with one block after the other. No image is paired with itself and no two images meet twice.
+/// Can be called any number of times.
+using pair_generator = std::function<void(const std::function<void(const pair_block&)>&)>;
+
+/// All pairs of `images`, which are in order of id, in square blocks of `block_size` images each way.
+pair_generator exhaustive_pairs(std::vector<image> images, int block_size);
+
+/// Images in order of name, each with the ones after it, as COLMAP 3.8 counts: `overlap` includes the image itself,
+/// so it meets the next overlap - 1; `quadratic` adds those 1, 2, 4, ... 2^(overlap - 1) places on. A block an image.
+pair_generator sequential_pairs(std::vector<image> images, int overlap, bool quadratic);
+
+/// The pairs of a file with two image names a line; empty lines and lines that begin with # are passed over, and so
+/// are repeated pairs and images paired with themselves. Names may hold spaces if only one reading of the line names
+/// two images. Throws std::runtime_error naming the line and the name that no image has.
+pair_generator listed_pairs(const std::vector<image>& images, const std::string& path, int block_size);
+
+}  // namespace serac_colmap
