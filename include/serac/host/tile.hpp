@@ -12,14 +12,6 @@
 #include <immintrin.h>
 #endif
 
-#if defined(__clang__)
-#define SERAC_UNROLL _Pragma("unroll")
-#elif defined(__GNUC__)
-#define SERAC_UNROLL _Pragma("GCC unroll 16")
-#else
-#define SERAC_UNROLL
-#endif
-
 namespace serac::host::detail {
 
 inline constexpr int tile_rows = 4;  ///< 4 x 16 scores and their operands fit the registers of AVX2
@@ -86,64 +78,91 @@ void score_tile(const row_slice* rows, const column_slice* columns, int slices, 
 
 #if defined(SERAC_HOST_AVX2)
 
+#define SERAC_AVX2 __attribute__((target("avx2")))
+#define SERAC_AVX2_INLINE __attribute__((target("avx2"), always_inline)) inline
+
+/// 16 integers: one for each column of a tile.
+struct vector16 {
+  __m256i half[2];
+};
+
+SERAC_AVX2_INLINE void load(const void* source, vector16& v) {
+  v.half[0] = _mm256_load_si256(static_cast<const __m256i*>(source));
+  v.half[1] = _mm256_load_si256(static_cast<const __m256i*>(source) + 1);
+}
+
+SERAC_AVX2_INLINE void store(const vector16& v, void* destination) {
+  _mm256_store_si256(static_cast<__m256i*>(destination), v.half[0]);
+  _mm256_store_si256(static_cast<__m256i*>(destination) + 1, v.half[1]);
+}
+
+/// Adds the products of a row's two elements with those of 16 columns.
+SERAC_AVX2_INLINE void accumulate(const std::int16_t (&row)[2], const vector16& columns, vector16& scores) {
+  int pair;
+  std::memcpy(&pair, row, sizeof pair);
+  const __m256i a = _mm256_set1_epi32(pair);
+  scores.half[0] = _mm256_add_epi32(scores.half[0], _mm256_madd_epi16(a, columns.half[0]));
+  scores.half[1] = _mm256_add_epi32(scores.half[1], _mm256_madd_epi16(a, columns.half[1]));
+}
+
+SERAC_AVX2_INLINE void push(const vector16& scores, int code, vector16& best, vector16& second) {
+  const __m256i codes16 = _mm256_set1_epi32(code);
+  const __m256i key0 = _mm256_add_epi32(scores.half[0], codes16), key1 = _mm256_add_epi32(scores.half[1], codes16);
+  second.half[0] = _mm256_max_epi32(second.half[0], _mm256_min_epi32(best.half[0], key0));
+  second.half[1] = _mm256_max_epi32(second.half[1], _mm256_min_epi32(best.half[1], key1));
+  best.half[0] = _mm256_max_epi32(best.half[0], key0);
+  best.half[1] = _mm256_max_epi32(best.half[1], key1);
+}
+
+/// Floors the scores of a row at 0, makes room for codes and pushes them to the row's lanes and to the columns.
+template <bool Signed, bool WithColumns>
+SERAC_AVX2_INLINE void push_row(vector16& scores, int column_code, int row_code, packed_top2<lanes>& row_states,
+                                int first_lane, vector16& columns_best, vector16& columns_second) {
+  if constexpr (Signed) {
+    scores.half[0] = _mm256_max_epi32(scores.half[0], _mm256_setzero_si256());
+    scores.half[1] = _mm256_max_epi32(scores.half[1], _mm256_setzero_si256());
+  }
+  scores.half[0] = _mm256_slli_epi32(scores.half[0], code_bits);
+  scores.half[1] = _mm256_slli_epi32(scores.half[1], code_bits);
+
+  vector16 best, second;
+  load(row_states.best + first_lane, best);
+  load(row_states.second + first_lane, second);
+  push(scores, column_code, best, second);
+  store(best, row_states.best + first_lane);
+  store(second, row_states.second + first_lane);
+
+  if constexpr (WithColumns) push(scores, row_code, columns_best, columns_second);
+}
+
 /// x86 with AVX2: 16 products an instruction.
 template <bool Signed, bool WithColumns>
-__attribute__((target("avx2"))) void score_tile_avx2(const row_slice* rows, const column_slice* columns, int slices,
-                                                     int column_code, int first_row_code,
-                                                     packed_top2<lanes>* row_states, int first_lane,
-                                                     packed_top2<tile_columns>* column_states) {
-  constexpr int vectors = tile_columns / 8;
-  __m256i scores[tile_rows][vectors];
-  SERAC_UNROLL
-  for (int r = 0; r < tile_rows; ++r) {
-    SERAC_UNROLL
-    for (int v = 0; v < vectors; ++v) scores[r][v] = _mm256_setzero_si256();
-  }
+SERAC_AVX2 void score_tile_avx2(const row_slice* rows, const column_slice* columns, int slices, int column_code,
+                                int first_row_code, packed_top2<lanes>* row_states, int first_lane,
+                                packed_top2<tile_columns>* column_states) {
+  static_assert(tile_rows == 4 && tile_columns == 16, "the rows are written out so that scores stay in registers");
+  const __m256i zero = _mm256_setzero_si256();
+  vector16 scores0{{zero, zero}}, scores1 = scores0, scores2 = scores0, scores3 = scores0;
   for (int s = 0; s < slices; ++s) {
-    __m256i b[vectors];
-    SERAC_UNROLL
-    for (int v = 0; v < vectors; ++v) {
-      b[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(columns[s].element) + v);
-    }
-    SERAC_UNROLL
-    for (int r = 0; r < tile_rows; ++r) {
-      int pair;
-      std::memcpy(&pair, rows[s].element[r], sizeof pair);
-      const __m256i a = _mm256_set1_epi32(pair);
-      SERAC_UNROLL
-      for (int v = 0; v < vectors; ++v) scores[r][v] = _mm256_add_epi32(scores[r][v], _mm256_madd_epi16(a, b[v]));
-    }
+    vector16 b;
+    load(columns[s].element, b);
+    accumulate(rows[s].element[0], b, scores0);
+    accumulate(rows[s].element[1], b, scores1);
+    accumulate(rows[s].element[2], b, scores2);
+    accumulate(rows[s].element[3], b, scores3);
   }
 
-  SERAC_UNROLL
-  for (int v = 0; v < vectors; ++v) {
-    __m256i* const column_best = reinterpret_cast<__m256i*>(column_states->best) + v;
-    __m256i* const column_second = reinterpret_cast<__m256i*>(column_states->second) + v;
-    __m256i best, second;
-    if constexpr (WithColumns) best = _mm256_load_si256(column_best), second = _mm256_load_si256(column_second);
-    SERAC_UNROLL
-    for (int r = 0; r < tile_rows; ++r) {
-      __m256i score = scores[r][v];
-      if constexpr (Signed) score = _mm256_max_epi32(score, _mm256_setzero_si256());
-      score = _mm256_slli_epi32(score, code_bits);
-
-      __m256i* const row_best = reinterpret_cast<__m256i*>(row_states[r].best + first_lane) + v;
-      __m256i* const row_second = reinterpret_cast<__m256i*>(row_states[r].second + first_lane) + v;
-      const __m256i row_key = _mm256_add_epi32(score, _mm256_set1_epi32(column_code));
-      const __m256i row_before = _mm256_load_si256(row_best);
-      _mm256_store_si256(row_best, _mm256_max_epi32(row_before, row_key));
-      _mm256_store_si256(row_second,
-                         _mm256_max_epi32(_mm256_load_si256(row_second), _mm256_min_epi32(row_before, row_key)));
-
-      if constexpr (WithColumns) {
-        const __m256i column_key = _mm256_add_epi32(score, _mm256_set1_epi32(first_row_code - r));
-        second = _mm256_max_epi32(second, _mm256_min_epi32(best, column_key));
-        best = _mm256_max_epi32(best, column_key);
-      }
-    }
-    if constexpr (WithColumns) _mm256_store_si256(column_best, best), _mm256_store_si256(column_second, second);
-  }
+  vector16 best{{zero, zero}}, second = best;
+  if constexpr (WithColumns) load(column_states->best, best), load(column_states->second, second);
+  push_row<Signed, WithColumns>(scores0, column_code, first_row_code, row_states[0], first_lane, best, second);
+  push_row<Signed, WithColumns>(scores1, column_code, first_row_code - 1, row_states[1], first_lane, best, second);
+  push_row<Signed, WithColumns>(scores2, column_code, first_row_code - 2, row_states[2], first_lane, best, second);
+  push_row<Signed, WithColumns>(scores3, column_code, first_row_code - 3, row_states[3], first_lane, best, second);
+  if constexpr (WithColumns) store(best, column_states->best), store(second, column_states->second);
 }
+
+#undef SERAC_AVX2
+#undef SERAC_AVX2_INLINE
 
 #endif
 
@@ -158,5 +177,4 @@ tile_function<Signed, WithColumns> best_tile_function() noexcept {
 
 }  // namespace serac::host::detail
 
-#undef SERAC_UNROLL
 #undef SERAC_HOST_AVX2
