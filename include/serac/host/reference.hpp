@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The definition of a right answer: a slow matcher that follows the specification word by word.
+///
+/// Tests judge every other path by it, so it shares with them the types of inputs and outputs and no code. Nothing is
+/// validated. Cost: left.count * right.count * width operations of one thread, two times for the columns.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include <serac/lists.hpp>
+#include <serac/options.hpp>
+#include <serac/output.hpp>
+#include <serac/top2.hpp>
+#include <serac/view.hpp>
+
+namespace serac::host::reference {
+
+/// sum_k left[i][k] * right[j][k]; below zero (signed descriptors) it counts as zero.
+template <class T>
+std::int32_t score(const descriptor_view<T>& left, std::int64_t i, const descriptor_view<T>& right, std::int64_t j) {
+  std::int32_t sum = 0;
+  for (int k = 0; k < left.width; ++k) {
+    sum += static_cast<std::int32_t>(left.data[i * left.stride + k]) *
+           static_cast<std::int32_t>(right.data[j * right.stride + k]);
+  }
+  return sum < 0 ? 0 : sum;
+}
+
+/// Whether the tied index `a` is kept before `b` by COLMAP's order for the columns of a row.
+inline bool kept_before_in_row(std::int64_t a, std::int64_t b) {
+  const auto reversed_bits = [](std::int64_t index) {
+    int reversed = 0;
+    for (int bit = 0; bit < 5; ++bit) reversed = 2 * reversed + static_cast<int>(index >> bit & 1);
+    return reversed;
+  };
+  const int ra = reversed_bits(a % 32), rb = reversed_bits(b % 32);
+  return ra != rb ? ra < rb : a < b;
+}
+
+/// Scans the scores `score_of(0..count-1)`; `kept_before(a, b)` says which of two tied indices is kept.
+template <class ScoreOf, class KeptBefore>
+top2 scan(std::int64_t count, ScoreOf score_of, KeptBefore kept_before) {
+  std::int32_t best = 0, second = 0;
+  std::int64_t index = -1;
+  for (std::int64_t j = 0; j < count; ++j) {
+    const std::int32_t s = score_of(j);
+    if (s > best) {
+      second = best;
+      best = s;
+      index = j;
+    } else {
+      if (s > second) second = s;
+      if (s == best && s > 0 && kept_before(j, index)) index = j;
+    }
+  }
+  top2 state;
+  state.best = best;
+  state.index = static_cast<std::int32_t>(index);
+  state.second = second;
+  return state;
+}
+
+/// The top-2 of row `i` of left x right.
+template <class Tie = tie_break::smallest_index, class T>
+top2 row_top2(const descriptor_view<T>& left, const descriptor_view<T>& right, std::int64_t i) {
+  static_assert(std::is_same_v<Tie, tie_break::smallest_index> || std::is_same_v<Tie, tie_break::siftgpu>);
+  return scan(
+      right.count, [&](std::int64_t j) { return score(left, i, right, j); },
+      [](std::int64_t a, std::int64_t b) {
+        if (std::is_same_v<Tie, tie_break::siftgpu>) return kept_before_in_row(a, b);
+        return a < b;
+      });
+}
+
+/// The top-2 of column `j` of left x right; both tie orders keep the smallest row.
+template <class T>
+top2 column_top2(const descriptor_view<T>& left, const descriptor_view<T>& right, std::int64_t j) {
+  return scan(
+      left.count, [&](std::int64_t i) { return score(left, i, right, j); },
+      [](std::int64_t a, std::int64_t b) { return a < b; });
+}
+
+/// The top-2 of every row and every column.
+template <class Tie = tie_break::smallest_index, class T>
+nearest2_list nearest2(const descriptor_view<T>& left, const descriptor_view<T>& right) {
+  nearest2_list list;
+  for (std::int64_t i = 0; i < left.count; ++i) list.rows.push_back(row_top2<Tie>(left, right, i));
+  for (std::int64_t j = 0; j < right.count; ++j) list.columns.push_back(column_top2(left, right, j));
+  return list;
+}
+
+/// distance(s) of the specification.
+inline float distance(std::int32_t s) {
+  const float scaled = static_cast<float>(s) * 0x1p-18f;
+  const double cosine = static_cast<double>(scaled);
+  return static_cast<float>(std::acos(cosine < 1.0 ? cosine : 1.0));
+}
+
+/// Whether a state is accepted, both comparisons in float, the product in float.
+inline bool accepted(const top2& state, const match_options& options) {
+  if (state.index == -1) return false;
+  const float best = distance(state.best);
+  const float allowed = distance(state.second) * options.max_ratio;
+  return best < options.max_distance && best < allowed;
+}
+
+/// The list of the specification.
+template <class Tie = tie_break::smallest_index, class T>
+match_list match(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options) {
+  match_list list;
+  descriptor_view<T> rows = left, columns = right;
+  if (rows.count > options.max_features) rows.count = options.max_features, list.truncated = true;
+  if (columns.count > options.max_features) columns.count = options.max_features, list.truncated = true;
+  const nearest2_list states = nearest2<Tie>(rows, columns);
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    if (static_cast<std::int64_t>(list.pairs.size()) == options.max_matches) break;
+    const top2& row = states.rows[static_cast<std::size_t>(i)];
+    if (!accepted(row, options)) continue;
+    const std::int64_t j = row.index;
+    if (options.cross_check) {
+      const top2& column = states.columns[static_cast<std::size_t>(j)];
+      if (!accepted(column, options) || column.index != i) continue;
+    }
+    match_pair pair;
+    pair.row = static_cast<std::uint32_t>(i);
+    pair.column = static_cast<std::uint32_t>(j);
+    list.pairs.push_back(pair);
+  }
+  return list;
+}
+
+}  // namespace serac::host::reference
