@@ -30,7 +30,8 @@ SERAC_DEVICE void score_slice(const std::uint8_t* rows, const std::uint8_t* colu
   rows += warp * traits::thread_rows * traits::row_stride;
   columns += lane * traits::column_stride;
 
-#pragma unroll
+  constexpr int unroll = traits::dot::instructions == 1 ? traits::slice_bytes / load_bytes : 1;
+#pragma unroll unroll
   for (int k = 0; k < traits::slice_bytes; k += load_bytes) {
     detail::word_vector<load_bytes> row[traits::thread_rows];
 #pragma unroll

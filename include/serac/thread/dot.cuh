@@ -6,6 +6,8 @@
 /// A thread-level dot path is a type with
 ///   - `static constexpr int k`      bytes that one step consumes (4);
 ///   - `static constexpr int min_sm` least architecture it compiles for, as __CUDA_ARCH__ / 10;
+///   - `static constexpr int instructions` about how many a step takes: where it is more than one, loops over a
+///     descriptor stay rolled, for they would not fit the registers;
 ///   - `template <class T> static int32 accumulate(uint32 a, uint32 b, int32 sum)`, which returns `sum` plus the dot
 ///     product of the four T (uint8 or int8) packed in `a` and `b`, lowest address in the lowest byte.
 /// Write your own and name it in a policy.
@@ -19,6 +21,7 @@ namespace serac {
 struct dot_scalar {
   static constexpr int k = 4;
   static constexpr int min_sm = 0;
+  static constexpr int instructions = 12;
 
   template <class T>
   SERAC_DEVICE static std::int32_t accumulate(std::uint32_t a, std::uint32_t b, std::int32_t sum) {
@@ -34,6 +37,7 @@ struct dot_scalar {
 struct dot_dp4a {
   static constexpr int k = 4;
   static constexpr int min_sm = 61;
+  static constexpr int instructions = 1;
 
   template <class T>
   SERAC_DEVICE static std::int32_t accumulate(std::uint32_t a, std::uint32_t b, std::int32_t sum) {
@@ -54,6 +58,11 @@ struct dot_dp4a {
 struct dot_default {
   static constexpr int k = 4;
   static constexpr int min_sm = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 610
+  static constexpr int instructions = dot_scalar::instructions;
+#else
+  static constexpr int instructions = dot_dp4a::instructions;
+#endif
 
   template <class T>
   SERAC_DEVICE static std::int32_t accumulate(std::uint32_t a, std::uint32_t b, std::int32_t sum) {
