@@ -19,7 +19,8 @@ struct descriptors {
   int width;
   std::vector<T> data;
 
-  explicit descriptors(std::int64_t count_ = 0, int width_ = 128, T value = 0)
+  descriptors() : descriptors(0) {}
+  explicit descriptors(std::int64_t count_, int width_ = 128, T value = 0)
       : count(count_), width(width_), data(static_cast<std::size_t>(count_ * width_), value) {}
 
   T* operator[](std::int64_t row) { return data.data() + row * width; }
