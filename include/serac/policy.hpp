@@ -20,11 +20,11 @@ struct policy_for {
   using element = std::uint8_t;             ///< std::uint8_t or std::int8_t
   static constexpr int width = Width;       ///< bytes in a descriptor: a multiple of 4 from 4 to 512
   static constexpr int tile_rows = 64;      ///< rows that a block scores at a time
-  static constexpr int tile_columns = 256;  ///< columns that a block scores at a time: a multiple of 32
+  static constexpr int tile_columns = 128;  ///< columns that a block scores at a time: a multiple of 32
   static constexpr int thread_rows = 8;     ///< rows that a thread keeps in registers; divides tile_rows
-  static constexpr int slice = 64;          ///< most bytes of each descriptor that a stage holds
+  static constexpr int slice = 128;         ///< most bytes of each descriptor that a stage holds
   static constexpr int stages = 2;          ///< 2: the next slice is loaded while this one is scored; 1: it is not
-  static constexpr int min_blocks = 1;      ///< blocks that an SM must be able to hold (caps registers)
+  static constexpr int min_blocks = 2;      ///< blocks that an SM must be able to hold (caps registers)
   using dot = dot_default;                  ///< a thread-level dot path, see thread/dot.cuh
   using tie = tie_break::smallest_index;    ///< the tie order
 };
@@ -62,18 +62,20 @@ struct policy_traits {
   static constexpr int padded_width = slices * slice_bytes;
 
   // Shared memory, in bytes: rows [tile_rows][row_stride], columns [stages][tile_columns][column_stride],
-  // column partials [warps][tile_columns] of {best, second}.
+  // column partials [2][warps][tile_columns] of {best, second}.
   static constexpr int row_stride = detail::odd_stride(padded_width, load_bytes);
   static constexpr int column_stride = detail::odd_stride(slice_bytes, load_bytes);
   static constexpr int rows_bytes = detail::round_up(tile_rows * row_stride, 16);
   static constexpr int stage_bytes = detail::round_up(tile_columns * column_stride, 16);
-  static constexpr int partials_bytes = warps * tile_columns * 8;
+  static constexpr int partials_bytes = 2 * warps * tile_columns * 8;
   static constexpr int shared_bytes = rows_bytes + stages * stage_bytes + partials_bytes;
 
-  // A score is packed above the code of its place in the tile, so that one 32-bit maximum carries both.
+  // A score is packed above the code of its place, so that one 32-bit maximum carries both.
   static constexpr std::uint32_t max_score = width * (is_signed ? 128u * 128u : 255u * 255u);
-  static constexpr int row_code_bits = detail::log2_ceil(thread_columns);  // which column of the thread
-  static constexpr int column_code_bits = detail::log2_ceil(tile_rows);    // which row of the tile
+  static constexpr int score_bits = detail::log2_ceil(static_cast<int>(max_score) + 1);
+  static constexpr int column_code_bits = detail::log2_ceil(tile_rows);       // which row of the tile
+  static constexpr int row_code_bits = 32 - score_bits;                       // which of a lane's columns in the window
+  static constexpr int window_tiles = (1 << row_code_bits) / thread_columns;  // tiles whose columns have codes
 
   static_assert(width % 4 == 0 && width >= 4 && width <= 512, "the width is a multiple of 4 bytes from 4 to 512");
   static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
@@ -83,9 +85,8 @@ struct policy_traits {
   static_assert(thread_rows * thread_columns <= 128, "thread_rows * tile_columns / 32 scores must fit the registers");
   static_assert(stages == 1 || stages == 2, "stages is 1 or 2");
   static_assert(Policy::slice % 16 == 0 && Policy::slice >= 16, "slice is a multiple of 16 bytes");
-  static_assert(max_score < (std::uint64_t{1} << (32 - column_code_bits)) &&
-                    max_score < (std::uint64_t{1} << (32 - row_code_bits)),
-                "a score and its place in the tile must fit 32 bits: lower tile_rows or the width");
+  static_assert(score_bits + column_code_bits <= 32, "a score and its row in the tile must fit 32 bits");
+  static_assert(window_tiles >= 1, "a score and its column in the tile must fit 32 bits");
   static_assert(shared_bytes <= 227 * 1024, "the tiles must fit 227 KiB of shared memory");
 };
 

@@ -13,21 +13,19 @@
 #include <serac/thread/top2_cell.cuh>
 #include <serac/top2.hpp>
 #include <serac/view.hpp>
-#include <serac/warp/reduce.cuh>
 
 namespace serac::kernel {
 
 /// A tile of the score matrix: tiles are numbered row of tiles by row of tiles.
 struct tile_cursor {
-  std::int64_t row_tile;
-  std::int64_t column_tile;
-  std::int64_t column_tiles;
+  int row_tile;
+  int column_tile;
 
-  SERAC_DEVICE tile_cursor(std::int64_t tile, std::int64_t column_tiles_)
-      : row_tile(tile / column_tiles_), column_tile(tile % column_tiles_), column_tiles(column_tiles_) {}
+  SERAC_DEVICE tile_cursor(std::int64_t tile, int column_tiles)
+      : row_tile(static_cast<int>(tile / column_tiles)), column_tile(static_cast<int>(tile % column_tiles)) {}
 
   /// Moves to the next tile; true if that begins a new row of tiles.
-  SERAC_DEVICE bool advance() {
+  SERAC_DEVICE bool advance(int column_tiles) {
     if (++column_tile < column_tiles) return false;
     column_tile = 0;
     ++row_tile;
@@ -47,18 +45,17 @@ __global__ void __launch_bounds__(policy_traits<Policy>::threads, Policy::min_bl
                thread::top2_cell* row_cells, thread::top2_cell* column_cells) {
   using traits = policy_traits<Policy>;
   const int warp = threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
 
   // Shared memory.
   extern __shared__ __align__(16) std::uint8_t shared[];
   std::uint8_t* const rows = shared;                        // (tile_rows, row_stride)
   std::uint8_t* const columns = rows + traits::rows_bytes;  // (stages, tile_columns, column_stride)
-  auto* const partials =
-      reinterpret_cast<thread::packed_top2*>(columns + traits::stages * traits::stage_bytes);  // (warps, tile_columns)
+  auto* const partials = reinterpret_cast<block::column_partials<Policy>*>(
+      columns + traits::stages * traits::stage_bytes);  // (2, warps, tile_columns)
 
   // This block's share of the tiles.
   const std::int64_t row_tiles = (left.count + traits::tile_rows - 1) / traits::tile_rows;
-  const std::int64_t column_tiles = (right.count + traits::tile_columns - 1) / traits::tile_columns;
+  const int column_tiles = static_cast<int>((right.count + traits::tile_columns - 1) / traits::tile_columns);
   const std::int64_t tiles = row_tiles * column_tiles;
   const std::int64_t begin = tiles * blockIdx.x / gridDim.x;
   const std::int64_t end = tiles * (blockIdx.x + 1) / gridDim.x;
@@ -72,24 +69,49 @@ __global__ void __launch_bounds__(policy_traits<Policy>::threads, Policy::min_bl
     --slices_ahead;
     block::load_tile<traits::tile_columns, traits::slice_bytes, traits::column_stride, traits::load_bytes,
                      traits::threads>(columns + stage * traits::stage_bytes, right,
-                                      ahead.column_tile * traits::tile_columns, ahead_slice * traits::slice_bytes);
+                                      std::int64_t{ahead.column_tile} * traits::tile_columns,
+                                      ahead_slice * traits::slice_bytes);
     detail::copy_async_commit();
     if (++ahead_slice == traits::slices) {
       ahead_slice = 0;
-      ahead.advance();
+      ahead.advance(column_tiles);
     }
   };
 
-  top2 row_states[traits::thread_rows];  // of the warp's rows, over the columns that this lane has seen
+  // The columns of a tile are merged behind the next barrier that the pipeline needs anyway.
+  constexpr int thread_merges = detail::ceil_div(traits::tile_columns, traits::threads);
+  std::uint32_t floors[thread_merges] = {};
+  tile_cursor merging = ahead;  // the tile whose partials are to be merged
+  int merge_buffer = 0;         // where they are; at first there are none
+  if constexpr (WithColumns) block::clear_columns<Policy>(partials[0]);
+  const auto for_each_merge = [&](auto merge) {
+    const std::int64_t first_column = std::int64_t{merging.column_tile} * traits::tile_columns;
+#pragma unroll
+    for (int i = 0; i < thread_merges; ++i) {
+      const int column = i * traits::threads + threadIdx.x;
+      if (column < traits::tile_columns && first_column + column < right.count) {
+        merge(i, column, column_cells + first_column + column);
+      }
+    }
+  };
+  const auto merge_columns = [&] {
+    if constexpr (WithColumns) {
+      for_each_merge([&](int i, int column, thread::top2_cell* cell) {
+        const std::int64_t first_row = std::int64_t{merging.row_tile} * traits::tile_rows;
+        thread::push<typename traits::column_tie>(
+            cell, block::merge_column<Policy>(partials[merge_buffer], column, first_row), floors[i]);
+      });
+    }
+  };
+
+  block::row_window<Policy> window;  // top-2 of the rows since the last flush
   bool new_rows = true;
   int stage = 0;
   if constexpr (traits::stages == 2) load_next_slice(stage);
 
   tile_cursor now(begin, column_tiles);
   for (std::int64_t tile = begin; tile < end; ++tile) {
-    const std::int64_t first_row = now.row_tile * traits::tile_rows;
-    const std::int64_t first_column = now.column_tile * traits::tile_columns;
-
+    const std::int64_t first_row = std::int64_t{now.row_tile} * traits::tile_rows;
     if (new_rows) {
       __syncthreads();  // the last tile's rows have been read
       block::load_tile<traits::tile_rows, traits::padded_width, traits::row_stride, traits::load_bytes,
@@ -105,38 +127,36 @@ __global__ void __launch_bounds__(policy_traits<Policy>::threads, Policy::min_bl
         load_next_slice(0);
       }
       detail::copy_async_wait<0>();
-      __syncthreads();  // this slice is there for all, and the other stage has been read
+      __syncthreads();  // this slice and the last tile's partials are there for all; the other stage has been read
       if constexpr (traits::stages == 2) load_next_slice(stage ^ 1);
+      if (slice == 0) merge_columns();
       block::score_slice<Policy>(rows + slice * traits::slice_bytes, columns + stage * traits::stage_bytes, scores);
       if constexpr (traits::stages == 2) stage ^= 1;
     }
 
     // Top-2.
-    block::reduce_rows<Policy>(scores, first_column, row_states);
+    window.push(scores);
     if constexpr (WithColumns) {
-      block::reduce_columns<Policy>(scores, first_row, partials, [&](int column, const top2& state) {
-        if (first_column + column < right.count) {
-          thread::push<typename traits::column_tie>(column_cells + first_column + column, state);
+      merging = now;
+      merge_buffer ^= 1;
+      for_each_merge([&](int i, int, thread::top2_cell* cell) { floors[i] = thread::second_so_far(cell); });
+      block::reduce_columns<Policy>(scores, partials[merge_buffer]);
+    }
+
+    // Rows that are finished, or that another window or block goes on with.
+    const tile_cursor last = now;
+    new_rows = now.advance(column_tiles);
+    if (new_rows || window.full() || tile + 1 == end) {
+      window.flush((std::int64_t{last.column_tile} + 1) * traits::tile_columns, [&](int r, const top2& state) {
+        const std::int64_t row = first_row + warp * traits::thread_rows + r;
+        if (row < left.count) {
+          thread::push<typename traits::row_tie>(row_cells + row, state, thread::second_so_far(row_cells + row));
         }
       });
     }
-
-    // Rows that are finished, or that another block goes on with.
-    new_rows = now.advance();
-    if (new_rows || tile + 1 == end) {
-      top2 mine;
-#pragma unroll
-      for (int r = 0; r < traits::thread_rows; ++r) {
-        const top2 whole = warp::reduce<typename traits::row_tie>(row_states[r]);
-        if (lane == r) mine = whole;
-        row_states[r] = top2{};
-      }
-      const std::int64_t row = first_row + warp * traits::thread_rows + lane;
-      if (lane < traits::thread_rows && row < left.count) {
-        thread::push<typename traits::row_tie>(row_cells + row, mine);
-      }
-    }
   }
+  __syncthreads();
+  merge_columns();
 }
 
 }  // namespace serac::kernel

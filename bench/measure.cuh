@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Timing on a stream, and the descriptors that are timed.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+inline void check(cudaError_t code, const char* what) {
+  if (code != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code));
+}
+#define BENCH_CHECK(call) ::bench::check((call), #call)
+
+/// Device memory, freed with the object.
+template <class T>
+class device_array {
+ public:
+  explicit device_array(std::size_t count) : count_(count) {
+    BENCH_CHECK(cudaMalloc(&data_, std::max<std::size_t>(count, 1) * sizeof(T)));
+  }
+  explicit device_array(const std::vector<T>& host) : device_array(host.size()) {
+    BENCH_CHECK(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  ~device_array() { cudaFree(data_); }
+  device_array(const device_array&) = delete;
+  device_array& operator=(const device_array&) = delete;
+
+  T* data() const { return data_; }
+  std::size_t size() const { return count_; }
+  std::vector<T> host() const {
+    std::vector<T> copy(count_);
+    BENCH_CHECK(cudaMemcpy(copy.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost));
+    return copy;
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t count_;
+};
+
+/// Microseconds of one run: the median of all runs and the middle 80 % of them.
+struct timing {
+  double median = 0, low = 0, high = 0;
+  int runs = 0;
+};
+
+/// Times `run(stream)`, `repeats` times after `warmups`, each `batch` runs long, between two events. With `graph`,
+/// a run is captured once and replayed, which leaves the host's launch cost out.
+template <class Run>
+timing measure(Run run, int repeats = 30, int batch = 1, int warmups = 3, bool graph = false) {
+  cudaStream_t stream;
+  cudaEvent_t start, stop;
+  BENCH_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  BENCH_CHECK(cudaEventCreate(&start));
+  BENCH_CHECK(cudaEventCreate(&stop));
+  cudaGraphExec_t executable = nullptr;
+  if (graph) {
+    cudaGraph_t captured;
+    BENCH_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    run(stream);
+    BENCH_CHECK(cudaStreamEndCapture(stream, &captured));
+    BENCH_CHECK(cudaGraphInstantiate(&executable, captured, 0));
+    BENCH_CHECK(cudaGraphDestroy(captured));
+  }
+  const auto once = [&] {
+    if (graph) {
+      BENCH_CHECK(cudaGraphLaunch(executable, stream));
+    } else {
+      run(stream);
+    }
+  };
+  for (int i = 0; i < warmups; ++i) once();
+  std::vector<double> samples;
+  for (int i = 0; i < repeats; ++i) {
+    BENCH_CHECK(cudaEventRecord(start, stream));
+    for (int j = 0; j < batch; ++j) once();
+    BENCH_CHECK(cudaEventRecord(stop, stream));
+    BENCH_CHECK(cudaEventSynchronize(stop));
+    float milliseconds = 0;
+    BENCH_CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
+    samples.push_back(milliseconds * 1e3 / batch);
+  }
+  BENCH_CHECK(cudaGetLastError());
+  if (executable != nullptr) BENCH_CHECK(cudaGraphExecDestroy(executable));
+  cudaEventDestroy(start);
+  cudaEventDestroy(stop);
+  cudaStreamDestroy(stream);
+  std::sort(samples.begin(), samples.end());
+  const auto at = [&](double q) { return samples[static_cast<std::size_t>(q * (samples.size() - 1) + 0.5)]; };
+  return {at(0.5), at(0.1), at(0.9), repeats};
+}
+
+/// `count` random descriptors like SIFT's: gradient histograms of norm 512, none of them zero.
+inline std::vector<std::uint8_t> random_sift(std::int64_t count, unsigned seed, int width = 128) {
+  std::mt19937 generator(seed);
+  std::exponential_distribution<float> magnitude(1.0f);
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * width);
+  std::vector<float> values(width);
+  for (std::int64_t i = 0; i < count; ++i) {
+    float norm = 0;
+    for (float& v : values) {
+      v = std::sqrt(magnitude(generator));
+      norm += v * v;
+    }
+    norm = std::sqrt(norm);
+    for (int k = 0; k < width; ++k) {
+      bytes[static_cast<std::size_t>(i) * width + k] =
+          static_cast<std::uint8_t>(std::min(255.0f, std::round(512 * values[k] / norm)));
+    }
+  }
+  return bytes;
+}
+
+}  // namespace bench
