@@ -8,3 +8,9 @@ list(JOIN host_warnings "," forwarded)
 target_compile_options(serac_warnings INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${host_warnings};-Wpedantic>"
   "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Werror=all-warnings;-Xcompiler=${forwarded}>")
+
+# Compiles `target` as C++20. (CMake 3.25 knows no CUDA20 for nvcc.)
+function(serac_use_cxx20 target)
+  set_target_properties(${target} PROPERTIES CXX_STANDARD 20)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+endfunction()
