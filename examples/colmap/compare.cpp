@@ -59,7 +59,7 @@ void visit_union(match_vector a, match_vector b, Visit visit) {
   }
 }
 
-/// Tallies by intervals of a value; a value below the first bound is unknown.
+/// Tallies by intervals of a value; one below the first bound is unknown. Without bounds: one tally of all.
 class strata {
  public:
   strata(std::string title, std::vector<double> bounds)
@@ -88,7 +88,7 @@ class strata {
 
  private:
   std::string label(std::size_t i) const {
-    if (i == 0) return "unknown";
+    if (i == 0) return bounds_.empty() ? "all" : "unknown";
     std::ostringstream text;
     text << "from " << bounds_[i - 1];
     if (i < bounds_.size()) text << " to below " << bounds_[i];
@@ -221,7 +221,7 @@ bool compare(database& a, database& b, std::size_t listed) {
   list_pairs("only in A", only_a, true);
   list_pairs("only in B", only_b, true);
 
-  strata total("matches", {0}), by_scale("by smaller scale, pixels", {0, 2, 4, 8, 16}),
+  strata total("matches", {}), by_scale("by smaller scale, pixels", {0, 2, 4, 8, 16}),
       by_score("by score / 2^18", {0, 0.8, 0.85, 0.9, 0.95, 1});
   feature_lookup lookup(a, b);
   std::vector<std::int64_t> all;

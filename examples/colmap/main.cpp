@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 
@@ -32,11 +33,19 @@ struct arguments {
   bool quadratic_overlap = true;
   double lock_timeout = 60;
   std::size_t listed = 20;
+  std::size_t cache_mib = 1024;
   bool dry_run = false, hash = false;
 };
 
 /// The spellings of an option in COLMAP 3.x and 4.x.
 std::string spellings(const std::string& name) { return "--SiftMatching." + name + ",--FeatureMatching." + name; }
+
+/// Refuses what is not above zero, NaN as well.
+const CLI::Validator positive(
+    [](std::string& text) {
+      return std::strtod(text.c_str(), nullptr) > 0 ? std::string() : "must be above 0, not " + text;
+    },
+    "> 0");
 
 /// A boolean as COLMAP spells it.
 CLI::Option* add_boolean(CLI::App& command, const std::string& names, bool& value, const std::string& help) {
@@ -55,9 +64,14 @@ void add_matching_options(CLI::App& command, arguments& given) {
   match_settings& settings = given.settings;
   add_database_options(command, given);
   command.add_flag("--dry_run", given.dry_run, "say what would be matched and change nothing");
+  command.add_option("--cache_mib", given.cache_mib, "memory that keeps descriptors, in MiB")
+      ->check(CLI::Range(0, 1 << 24))
+      ->capture_default_str();
   command.add_option(spellings("max_ratio"), settings.max_ratio, "distance(best) / distance(second) is below this")
+      ->check(positive)
       ->capture_default_str();
   command.add_option(spellings("max_distance"), settings.max_distance, "distance(best) is below this, in radians")
+      ->check(positive)
       ->capture_default_str();
   add_boolean(command, spellings("cross_check"), settings.cross_check, "each is the other's best")
       ->capture_default_str();
@@ -99,6 +113,7 @@ template <class MakePairs>
 int match(const arguments& given, MakePairs make_pairs) {
   match_settings settings = given.settings;
   if (given.use_gpu >= 0) settings.where.use_gpu = given.use_gpu == 1;
+  settings.cache_bytes = given.cache_mib << 20;
   database target =
       open(given.database_path, given.dry_run ? database::access::read_only : database::access::read_write, given);
   run(target, make_pairs(target.images()), settings, given.dry_run);

@@ -20,8 +20,7 @@ namespace serac_colmap {
 
 namespace {
 
-constexpr std::size_t cache_bytes = std::size_t{1} << 30;  // two blocks of 50 images of 80,000 features
-constexpr double store_interval = 5;                       // seconds
+constexpr double store_interval = 5;  // seconds
 
 /// What there is to do, known before anything is matched.
 struct plan {
@@ -83,14 +82,14 @@ plan make_plan(database& source, const pair_generator& pairs, const match_limits
 /// Everything that a run does and counts.
 class match_run {
  public:
-  match_run(database& target, const plan& work, const match_limits& limits, std::int64_t min_num_inliers,
+  match_run(database& target, const plan& work, const match_limits& limits, const match_settings& settings,
             backend& matcher)
       : target_(target),
         work_(work),
         limits_(limits),
-        min_num_inliers_(min_num_inliers),
+        min_num_inliers_(settings.min_num_inliers),
         matcher_(matcher),
-        cache_(target, work.headers, cache_bytes),
+        cache_(target, work.headers, settings.cache_bytes),
         progress_(work.to_do) {}
 
   /// Reads, matches and stores what is left of one block.
@@ -187,7 +186,7 @@ void run(database& target, const pair_generator& pairs, const match_settings& se
   if (dry_run || work.to_do == 0) return;
 
   const std::unique_ptr<backend> matcher = make_backend(options, settings.where);
-  match_run matching(target, work, limits, settings.min_num_inliers, *matcher);
+  match_run matching(target, work, limits, settings, *matcher);
   pairs([&](const pair_block& block) { matching.process(block); });
   matching.print_summary();
 }

@@ -14,7 +14,7 @@
 
 namespace serac_colmap {
 
-/// COLMAP's options of matching, with its defaults.
+/// COLMAP's options of matching, with its defaults, and what this tool adds.
 struct match_settings {
   float max_ratio = 0.8f;
   float max_distance = 0.7f;
@@ -22,6 +22,7 @@ struct match_settings {
   std::int64_t max_num_matches = 32768;  ///< limits the features looked at and the matches of a pair
   std::int64_t min_num_inliers = 15;     ///< a shorter list is stored empty
   backend_choice where;
+  std::size_t cache_bytes = std::size_t{1} << 30;  ///< of descriptors kept: 100 images of 80,000 features
 };
 
 /// What COLMAP makes of max_num_matches in a database.

@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: 2026 The SERAC authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pair lists, sequences, what is skipped, and the other options."""
+import hashlib
+import unittest
+
+from support import ToolTest, pair_id, row_of
+
+
+class Pairs(ToolTest):
+
+    def setUp(self):
+        super().setUp()
+        self.survey = self.database()
+        for number, name in enumerate(("A", "B", "C", "my D", "D"), 1):
+            self.survey.add_image(number, name, tokens=range(20))
+
+    def pairs(self, text, code=0, *options):
+        return self.run_tool("pairs", self.survey, "--match_list_path",
+                             self.list_file(text), *options, code=code)
+
+    def test_case_22_repeated_pairs(self):
+        self.pairs("A B\nB A\nA B\nA A\n")
+        self.assertEqual(list(self.survey.matches()), [pair_id(1, 2)])
+
+    def test_comments_blanks_and_line_ends(self):
+        self.pairs("# A C\r\n\r\n  A   B  \r\n\tB\tC\r\n   \n#\nC A")
+        self.assertEqual(set(self.survey.matches()),
+                         {pair_id(1, 2), pair_id(2, 3), pair_id(1, 3)})
+
+    def test_small_blocks(self):
+        self.pairs("A B\nB C\nC A\nA D\nD C\n", 0,
+                   "--ImagePairsMatching.block_size", 2)
+        self.assertEqual(len(self.survey.matches()), 5)
+
+    def test_names_with_spaces(self):
+        self.pairs("A my D\nmy D B\n")
+        self.assertEqual(set(self.survey.matches()),
+                         {pair_id(1, 4), pair_id(2, 4)})
+        self.survey.add_image(6, "A my", tokens=range(20))
+        result = self.pairs("A my D\n", 2)
+        self.assertIn("line 1", result.stderr)
+        self.assertIn("several pairs", result.stderr)
+
+    def test_missing_names(self):
+        for text, line, name in (("A B\nB X\n", 2, "'X'"),
+                                 ("#\n\nY B\n", 3, "'Y'"),
+                                 ("A B C\n", 1, "'B C'"),
+                                 ("A\n", 1, "'A'")):
+            with self.subTest(text=text):
+                result = self.pairs(text, 2)
+                self.assertIn(f"line {line}: ", result.stderr)
+                self.assertIn(name, result.stderr)
+                self.assertEqual(self.survey.matches(), {})
+        result = self.run_tool("pairs", self.survey, "--match_list_path",
+                               self.folder / "none.txt", code=2)
+        self.assertIn("none.txt", result.stderr)
+
+    def test_first_name_gives_the_rows(self):
+        self.survey.add_image(7, "F", tokens=range(19, -1, -1))
+        self.pairs("F A\nB F\n")
+        self.assertEqual(self.survey.matches(), {
+            pair_id(1, 7): row_of(7, 1, [(i, 19 - i) for i in range(20)]),
+            pair_id(2, 7): row_of(2, 7, [(i, 19 - i) for i in range(20)])})
+
+
+class Sequence(ToolTest):
+
+    def steps(self, count, *options):
+        """Pairs by places in order of name, which is not that of the ids;
+        the one that comes first by name gives the rows."""
+        database = self.database(name="".join(map(str, options)) + ".db")
+        ids = [(7 * k) % count + 1 for k in range(count)]
+        for place, number in enumerate(ids):
+            tokens = list(range(20))
+            tokens = tokens[place:] + tokens[:place]
+            database.add_image(number, f"frame{place:03}", tokens=tokens)
+        self.run_tool("sequential", database, *options)
+        places = {}
+        stored = database.matches()
+        for a in range(count):
+            for b in range(a + 1, count):
+                row = stored.pop(pair_id(ids[a], ids[b]), None)
+                if row is None:
+                    continue
+                places.setdefault(a, []).append(b - a)
+                self.assertEqual(row, row_of(ids[a], ids[b], [
+                    (i, (i + a - b) % 20) for i in range(20)]))
+        self.assertEqual(stored, {})
+        return places
+
+    def test_overlap(self):
+        """The image itself counts, as in COLMAP 3.8."""
+        for overlap in (1, 2, 4, 30):
+            for name in ("--overlap", "--SequentialMatching.overlap"):
+                self.assertEqual(
+                    self.steps(12, name, overlap,
+                               "--SequentialMatching.quadratic_overlap", 0),
+                    {a: list(range(1, min(overlap, 12 - a)))
+                     for a in range(12) if min(overlap, 12 - a) > 1})
+
+    def test_quadratic_overlap(self):
+        found = self.steps(20, "--overlap", 4)
+        self.assertEqual(found[0], [1, 2, 3, 4, 8])
+        self.assertEqual(found[11], [1, 2, 3, 4, 8])
+        self.assertEqual(found[12], [1, 2, 3, 4])
+        self.assertEqual(found[18], [1])
+        self.assertEqual(self.steps(12, "--overlap", 1),
+                         {a: [1] for a in range(11)})
+
+
+class Options(ToolTest):
+
+    def setUp(self):
+        super().setUp()
+        self.survey = self.database()
+        for number in range(1, 5):
+            self.survey.add_image(number, tokens=range(16 + number))
+
+    def test_unknown_options_are_named(self):
+        for option in ("--SiftMatching.max_error", "--SiftMatching.max_ratoi",
+                       "--ExhaustiveMatching.overlap", "--whatever"):
+            result = self.run_tool("exhaustive", self.survey, option, 4,
+                                   code=2)
+            self.assertIn(option, result.stdout + result.stderr)
+        self.assertEqual(self.survey.matches(), {})
+
+    def test_bad_values_are_named(self):
+        for option, value in (("--SiftMatching.max_ratio", "nan"),
+                              ("--SiftMatching.max_ratio", "0"),
+                              ("--SiftMatching.max_distance", "-1"),
+                              ("--SiftMatching.max_distance", "1x"),
+                              ("--SiftMatching.cross_check", "2"),
+                              ("--FeatureMatching.use_gpu", "2"),
+                              ("--SiftMatching.max_num_matches", "0"),
+                              ("--SiftMatching.max_num_matches", "many"),
+                              ("--FeatureMatching.gpu_index", "0,1"),
+                              ("--ExhaustiveMatching.block_size", "0")):
+            command = [self.tool, "exhaustive", "--database_path",
+                       self.survey.path, option, value]
+            result = self.run_any(command, 2)
+            self.assertIn(option.split(".")[1], result.stdout + result.stderr)
+        self.assertEqual(self.survey.matches(), {})
+
+    def test_dry_run_changes_nothing(self):
+        before = self.survey.path.read_bytes()
+        result = self.run_tool("exhaustive", self.survey, "--dry_run",
+                               "--hash")
+        self.assertIn("6 are to be matched", result.stdout)
+        self.assertEqual(self.survey.path.read_bytes(), before)
+        self.assertEqual([p.name for p in self.folder.iterdir()],
+                         [self.survey.path.name])
+
+    def test_hash(self):
+        result = self.run_tool("exhaustive", self.survey, "--hash")
+        blobs = [data or b"" for _, (_, _, data) in
+                 sorted(self.survey.matches().items())]
+        self.assertTrue(all(blobs))
+        line = "sha256 of all matches: " + \
+            hashlib.sha256(b"".join(blobs)).hexdigest()
+        self.assertIn(line, result.stdout)
+        info = self.run_any([self.tool, "info", "--hash", "--database_path",
+                             self.survey.path])
+        self.assertIn(line, info.stdout)
+
+    def test_what_is_matched_is_skipped(self):
+        self.survey.store(1, 3, [(1, 2)])
+        self.survey.store(2, 4, [])
+        kept = self.survey.matches()
+        result = self.run_tool("exhaustive", self.survey)
+        self.assertIn("6 pairs of 4 images: 2 are matched already, 4 are to "
+                      "be matched", result.stdout)
+        self.assertEqual({**self.survey.matches(), **kept},
+                         self.survey.matches())
+        self.assertEqual(len(self.survey.matches()), 6)
+        before = self.survey.dump(but=())
+        result = self.run_tool("exhaustive", self.survey)
+        self.assertIn("0 are to be matched", result.stdout)
+        self.assertEqual(self.survey.dump(but=()), before)
+
+    def test_summary_and_plain_progress(self):
+        result = self.run_tool("exhaustive", self.survey)
+        matches = 17 + 17 + 17 + 18 + 18 + 19
+        self.assertIn(f"6 have matches, {matches} in all; 0 pairs skipped",
+                      result.stdout)
+        for phase in ("matching", "reading", "writing"):
+            self.assertIn(phase, result.stdout)
+        self.assertIn("6 / 6 pairs (100.0 %)", result.stderr)
+        self.assertNotIn("\r", result.stderr)
+
+    def test_use_gpu(self):
+        """Without a word the tool says where it matches; a GPU that is asked
+        for and is not there is an error."""
+        command = [self.tool, "exhaustive", "--database_path",
+                   self.survey.path]
+        result = self.run_any(command)
+        on_gpu = " pairs on GPU " in result.stdout
+        self.assertNotEqual(on_gpu, " pairs on the host" in result.stdout)
+        self.assertNotEqual(on_gpu, "no GPU is usable" in result.stderr)
+        with self.survey.open() as db:
+            db.execute("DELETE FROM matches")
+        result = self.run_any([*command, "--SiftMatching.use_gpu", 1],
+                              0 if on_gpu else 2)
+        if not on_gpu:
+            self.assertIn("no GPU is usable", result.stderr)
+            self.assertEqual(self.survey.matches(), {})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The SERAC authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kills, locks and several writers: never half a pair, nothing lost."""
+import random
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+import unittest
+
+import reference
+from support import ToolTest, pair_id, row_of, token_matches
+
+
+class Robust(ToolTest):
+
+    def survey(self, images=40, features=30, name="survey.db", mode=None):
+        draw = random.Random(1)
+        database = self.database(name=name)
+        if mode:
+            with database.open() as db:
+                db.execute(f"PRAGMA journal_mode = {mode}")
+        tokens = {}
+        for number in range(1, images + 1):
+            tokens[number] = draw.sample(range(2 * features), features)
+            database.add_image(number, tokens=tokens[number])
+        return database, {pair_id(a, b): row_of(a, b, token_matches(
+            tokens[a], tokens[b])) for a, b in reference.exhaustive(tokens, 3)}
+
+    def command_of(self, database, *options):
+        return self.command("exhaustive", database,
+                            "--ExhaustiveMatching.block_size", 3, *options)
+
+    def test_killed_at_any_moment(self):
+        seed = random.randrange(1 << 32)
+        print("seed", seed)
+        draw = random.Random(seed)
+        database, expected = self.survey(images=70, features=60)
+        whole, _ = self.survey(images=70, features=60, name="whole.db")
+        start = time.monotonic()
+        self.run_any(self.command_of(whole))
+        duration = time.monotonic() - start
+        self.assertEqual(whole.matches(), expected)
+
+        killed_midway, before = 0, 0
+        for _ in range(200):
+            process = subprocess.Popen(self.command_of(database),
+                                       stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(draw.uniform(0, duration / 5))
+            process.kill()
+            if process.wait() == 0:
+                break
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+            database.check()
+            stored = database.matches()
+            for key, row in stored.items():
+                self.assertEqual(row, expected[key])
+            self.assertGreaterEqual(len(stored), before)
+            killed_midway += before < len(stored) < len(expected)
+            before = len(stored)
+        print(killed_midway, "kills between the first and the last pair")
+        self.assertGreater(killed_midway, 2)
+        self.run_any(self.command_of(database))
+        self.assertEqual(database.matches(), expected)
+        self.assertEqual(database.dump(but=()), whole.dump(but=()))
+
+    def locked(self, database, seconds, after=0):
+        """Holds the write lock of a database for a while, in a thread."""
+        held = threading.Event()
+
+        def hold():
+            time.sleep(after)
+            db = sqlite3.connect(database.path, timeout=60,
+                                 isolation_level=None)
+            db.execute("BEGIN IMMEDIATE")
+            held.set()
+            time.sleep(seconds)
+            db.execute("COMMIT")
+            db.close()
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        self.addCleanup(thread.join)
+        return held
+
+    def test_case_28_waits_for_the_write_lock(self):
+        for mode in ("DELETE", "WAL"):
+            with self.subTest(mode=mode):
+                database, expected = self.survey(8, name=mode, mode=mode)
+                self.locked(database, 2).wait()
+                start = time.monotonic()
+                self.run_any(self.command_of(database))
+                self.assertGreater(time.monotonic() - start, 1)
+                self.assertEqual(database.matches(), expected)
+
+    def test_case_28_gives_up(self):
+        for mode in ("DELETE", "WAL"):
+            with self.subTest(mode=mode):
+                database, _ = self.survey(8, name=mode, mode=mode)
+                self.locked(database, 2).wait()
+                result = self.run_any(self.command_of(
+                    database, "--lock_timeout", 0.3), 2)
+                self.assertIn("another process has locked it", result.stderr)
+                self.assertIn(str(database.path), result.stderr)
+                self.assertEqual(database.matches(), {})
+
+    def test_case_28_lock_taken_midway(self):
+        database, expected = self.survey(70, 60)
+        self.locked(database, 2, after=0.2)
+        self.run_any(self.command_of(database))
+        self.assertEqual(database.matches(), expected)
+
+    def test_readers_do_not_stop_it(self):
+        database, expected = self.survey(8, mode="WAL")
+        db = sqlite3.connect(database.path, isolation_level=None)
+        db.execute("BEGIN")
+        db.execute("SELECT count(*) FROM matches").fetchall()
+        self.run_any(self.command_of(database, "--lock_timeout", 1))
+        self.assertEqual(db.execute("SELECT count(*) FROM matches")
+                         .fetchall(), [(0,)])
+        db.close()
+        self.assertEqual(database.matches(), expected)
+
+    def test_two_runs_at_once(self):
+        database, expected = self.survey(70, 60)
+        runs = [subprocess.Popen(self.command_of(database),
+                                 stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+                for _ in range(2)]
+        self.assertEqual([run.wait() for run in runs], [0, 0])
+        self.assertEqual(database.matches(), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
