@@ -65,7 +65,7 @@ class Colmap(ToolTest):
         which for ids 1, 2, ... n is n, ... 2, 1; later ones sort them.  In
         the same order whole rows are equal."""
         ids = range(51, 0, -1)
-        for block_size in (50, 7, 3):
+        for block_size in (50, 7):
             ours = self.survey(51, name=f"ours{block_size}.db")
             theirs = self.survey(51, name=f"theirs{block_size}.db")
             with ours.open() as db:
@@ -80,10 +80,9 @@ class Colmap(ToolTest):
             self.assertEqual(ours.matches(), theirs.matches())
 
     def test_same_sequences(self):
-        for overlap, quadratic in ((1, 0), (2, 0), (6, 0), (1, 1), (3, 1),
-                                   (5, 1), (10, 1)):
-            ours = self.survey(40, name=f"ours{overlap}{quadratic}.db")
-            theirs = self.survey(40, name=f"theirs{overlap}{quadratic}.db")
+        for overlap, quadratic in ((1, 0), (6, 0), (1, 1), (3, 1), (10, 1)):
+            ours = self.survey(25, name=f"ours{overlap}{quadratic}.db")
+            theirs = self.survey(25, name=f"theirs{overlap}{quadratic}.db")
             options = ("--SequentialMatching.overlap", overlap,
                        "--SequentialMatching.quadratic_overlap", quadratic)
             self.run_tool("sequential", ours, *options)
