@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct plan {
 const std::string warning = "warning: ";
 
 /// Refuses images that cannot be matched and warns of those that are not matched wholly.
-void check_images(const plan& work, const std::set<std::uint32_t>& used, const match_limits& limits) {
+void check_images(const plan& work, const std::unordered_set<std::uint32_t>& used, const match_limits& limits) {
   std::size_t featureless = used.size();
   for (const descriptor_header& header : work.headers) {
     if (used.count(static_cast<std::uint32_t>(header.image_id)) == 0) continue;
@@ -63,7 +64,7 @@ plan make_plan(database& source, const pair_generator& pairs, const match_limits
     if (known) work.headers.push_back(header);
   }
 
-  std::set<std::uint32_t> used;
+  std::unordered_set<std::uint32_t> used;
   pairs([&](const pair_block& block) {
     for (const image_pair pair : block) {
       ++work.pairs;

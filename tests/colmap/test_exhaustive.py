@@ -76,10 +76,18 @@ class Exhaustive(ToolTest):
                          list(range(30)))
 
     def test_small_cache(self):
-        database, images = self.survey(20)
-        self.run_tool("exhaustive", database, "--cache_mib", 0,
-                      "--ExhaustiveMatching.block_size", 6)
-        self.assertEqual(database.matches(), self.expected(images, 6))
+        """None or two of the images fit."""
+        draw = random.Random(2)
+        database, images = self.database(), {}
+        for number in range(1, 8):
+            images[number] = draw.sample(range(6000), 3000)
+            database.add_image(number, tokens=images[number])
+        for cache_mib in (0, 1):
+            with database.open() as db:
+                db.execute("DELETE FROM matches")
+            self.run_tool("exhaustive", database, "--cache_mib", cache_mib,
+                          "--ExhaustiveMatching.block_size", 3)
+            self.assertEqual(database.matches(), self.expected(images, 3))
 
     def test_random_descriptors(self):
         """Real numbers: scores near the limits, ties, and a ratio above 1,
