@@ -21,3 +21,8 @@ using namespace ::cuda::std;  // NVRTC has no <cstdint> of its own
 #else
 #define SERAC_HOST_DEVICE
 #endif
+
+/// Whether the code being compiled may use the instructions that only sm_90a has.
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define SERAC_HAS_WGMMA 1
+#endif

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// What pass 1 of the tensor-core matcher leaves for pass 2, and the pairs that both work on. See docs/method.md.
+#pragma once
+
+#include <serac/detail/config.hpp>
+
+namespace serac {
+
+/// One pair of images in the tensor-core matcher.
+///
+/// Pass 1 leaves, for every row, the greatest score over each *column chunk* (`chunk_tiles` consecutive tiles of columns),
+/// and for every *column group* (a few columns of one tile, see the path's layout) the greatest over each *row chunk* (some
+/// rows of a segment of `segment_tiles` consecutive tiles of rows). All are floored at 0.
+struct chunk_pair {
+  std::int32_t left_first, left_count;    ///< rows of the left map that the image has
+  std::int32_t right_first, right_count;  ///< rows of the right map that the image has
+
+  std::int32_t column_chunks, chunk_tiles;
+  std::int32_t segments, segment_tiles;  ///< wgmma: both the segment and the image have an even number of tiles
+  std::int32_t row_chunks;   ///< row chunks over all segments
+  std::int32_t row_stride;   ///< rows of the image, rounded up to whole tiles
+
+  std::int64_t row_maxima;     ///< offset of [column_chunks][row_stride] in chunk_maxima::rows
+  std::int64_t column_maxima;  ///< offset of [column groups][row_chunks] in chunk_maxima::columns
+  std::int64_t first_unit;     ///< units of pass 1 in the pairs before this one
+};
+
+/// The maxima of all pairs, in device memory.
+struct chunk_maxima {
+  std::int32_t* rows;
+  std::int32_t* columns;
+};
+
+}  // namespace serac

@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Pass 1 of the tensor-core matcher by wgmma: chunk maxima of rows and of column groups, at the speed of the int8 units.
+#pragma once
+
+#include <serac/chunk_maxima.hpp>
+#include <serac/detail/config.hpp>
+#include <serac/detail/tma.cuh>
+#include <serac/detail/wgmma.cuh>
+#include <serac/tensor_policy.hpp>
+
+namespace serac::kernel {
+
+/// What a block works on next: two neighbouring tiles of columns, one for each consumer, against a segment of rows.
+struct wgmma_unit {
+  int pair;
+  int column_tile;  ///< of the first consumer
+  int first_row_tile;
+  int row_tiles;  ///< even; 0: nothing left
+};
+
+#ifdef SERAC_HAS_WGMMA
+
+namespace detail {
+
+using namespace ::serac::detail;
+
+SERAC_DEVICE std::int32_t max3(std::int32_t a, std::int32_t b, std::int32_t c) { return __vimax3_s32(a, b, c); }
+
+/// Maximum of the `Count` accumulators of one row (0 or 1) whose columns are e = first, first + 1, ...
+template <int Count, int Registers>
+SERAC_DEVICE std::int32_t group_max(const std::int32_t (&sums)[Registers], int first, int row) {
+  const auto at = [&](int e) { return sums[e / 2 * 4 + 2 * row + e % 2]; };
+  if constexpr (Count == 1) return at(first);
+  if constexpr (Count == 2) return max(at(first), at(first + 1));
+  if constexpr (Count >= 3) {
+    std::int32_t greatest = max3(at(first), at(first + 1), at(first + 2));
+#pragma unroll
+    for (int i = 3; i + 1 < Count; i += 2) greatest = max3(greatest, at(first + i), at(first + i + 1));
+    if constexpr (Count % 2 == 0) greatest = max(greatest, at(first + Count - 1));
+    return greatest;
+  }
+}
+
+}  // namespace detail
+
+/// The unit of the given number, counted over all pairs.
+template <class Traits>
+SERAC_DEVICE wgmma_unit find_unit(const chunk_pair* pairs, int pair_count, std::int64_t number) {
+  int low = 0, high = pair_count;  // pairs[low].first_unit <= number < pairs[high].first_unit
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (pairs[middle].first_unit <= number ? low : high) = middle;
+  }
+  const chunk_pair& pair = pairs[low];
+  const int row_tiles = pair.row_stride / Traits::tile_rows;
+  const int local = static_cast<int>(number - pair.first_unit);
+  const int first_row_tile = local % pair.segments * pair.segment_tiles;
+  return {low, local / pair.segments * Traits::consumers, first_row_tile,
+          min(pair.segment_tiles, row_tiles - first_row_tile)};
+}
+
+#endif
+
+/// Row maxima over column chunks and column-group maxima over row chunks of every pair, as chunk_pair lays them out.
+///
+/// Launch: wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, one block a multiprocessor.
+/// `left_map` has boxes of [tile_rows][swizzle], `right_map` of [tile_columns][swizzle], both in the swizzle of that width;
+/// rows behind an image are zero (beyond the end of a map they are). `next_unit` is 0 at the start; `unit_count` is the
+/// number of units of all pairs. Where a pair's chunk_tiles is above 1 its row maxima are 0 at the start.
+template <class Policy>
+__global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
+    chunk_maxima_wgmma(const __grid_constant__ CUtensorMap left_map, const __grid_constant__ CUtensorMap right_map,
+                       const chunk_pair* pairs, int pair_count, std::int64_t unit_count, unsigned long long* next_unit,
+                       chunk_maxima maxima) {
+#ifdef SERAC_HAS_WGMMA
+  using traits = wgmma_traits<Policy>;
+  using element = typename Policy::element;
+  using sums = std::int32_t[traits::accumulators];
+
+  // Shared memory.
+  extern __shared__ std::uint8_t unaligned[];
+  std::uint8_t* const shared = unaligned + (-static_cast<std::uint32_t>(__cvta_generic_to_shared(unaligned)) & 1023);
+  std::uint8_t* const rows = shared;                                              // (stages, panels, 64, swizzle)
+  std::uint8_t* const columns = rows + traits::stages * traits::row_tile_bytes;   // (2, consumers, panels, N, swizzle)
+  struct control {
+    detail::copy_barrier rows_full[traits::stages], rows_empty[traits::stages];
+    detail::copy_barrier columns_full[2], columns_empty[2];
+    wgmma_unit unit[2];
+  };
+  static_assert(sizeof(control) <= 512);
+  auto& sync = *reinterpret_cast<control*>(shared + traits::tiles_bytes);
+
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < traits::stages; ++s) {
+      sync.rows_full[s].init(1);
+      sync.rows_empty[s].init(traits::consumers);
+    }
+    for (int b = 0; b < 2; ++b) {
+      sync.columns_full[b].init(1);
+      sync.columns_empty[b].init(traits::consumers);
+    }
+    detail::publish_barriers();
+  }
+  __syncthreads();
+
+  const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x / 128), 0);
+  if (warpgroup == traits::consumers) {
+    // Producer: one thread takes units and keeps the copies going.
+    detail::lower_registers<traits::producer_registers>();
+    if (threadIdx.x == traits::consumers * 128) {
+      int stage = 0, rows_phase = 0;
+      for (int round = 0;; ++round) {
+        const int buffer = round % 2;
+        const std::int64_t number = static_cast<std::int64_t>(atomicAdd(next_unit, 1ull));
+        sync.columns_empty[buffer].wait((round / 2 + 1) % 2);
+        if (number >= unit_count) {
+          sync.unit[buffer].row_tiles = 0;
+          sync.columns_full[buffer].arrive();
+          break;
+        }
+        const wgmma_unit unit = find_unit<traits>(pairs, pair_count, number);
+        const chunk_pair& pair = pairs[unit.pair];
+        sync.unit[buffer] = unit;
+        sync.columns_full[buffer].arrive_and_expect(traits::consumers * traits::column_tile_bytes);
+        for (int c = 0; c < traits::consumers; ++c) {
+          std::uint8_t* const tile = columns + (buffer * traits::consumers + c) * traits::column_tile_bytes;
+          for (int panel = 0; panel < traits::panels; ++panel) {
+            detail::copy_box(tile + panel * traits::tile_columns * traits::swizzle, right_map, panel * traits::swizzle,
+                             pair.right_first + (unit.column_tile + c) * traits::tile_columns,
+                             sync.columns_full[buffer]);
+          }
+        }
+        const int first_row = pair.left_first + unit.first_row_tile * traits::tile_rows;
+        for (int t = 0; t < unit.row_tiles; ++t) {
+          sync.rows_empty[stage].wait(rows_phase ^ 1);
+          sync.rows_full[stage].arrive_and_expect(traits::row_tile_bytes);
+          std::uint8_t* const tile = rows + stage * traits::row_tile_bytes;
+          for (int panel = 0; panel < traits::panels; ++panel) {
+            detail::copy_box(tile + panel * traits::tile_rows * traits::swizzle, left_map, panel * traits::swizzle,
+                             first_row + t * traits::tile_rows, sync.rows_full[stage]);
+          }
+          if (++stage == traits::stages) stage = 0, rows_phase ^= 1;
+        }
+      }
+    }
+  } else {
+    // Consumers: the products of one tile run while the maxima of the last are taken.
+    detail::raise_registers<traits::consumer_registers>();
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32 % 4;
+    const bool leader = threadIdx.x % 128 == 0;
+    int stage = 0, rows_phase = 0;
+
+    for (int round = 0;; ++round) {
+      const int buffer = round % 2;
+      sync.columns_full[buffer].wait(round / 2 % 2);
+      const wgmma_unit unit = sync.unit[buffer];
+      if (unit.row_tiles == 0) break;
+      const chunk_pair& pair = pairs[unit.pair];
+      const int column_tile = unit.column_tile + warpgroup;
+      const bool inside = column_tile * traits::tile_columns < pair.right_count;  // or an odd tile's idle neighbour
+      const bool shared_chunk = pair.chunk_tiles > 1;
+
+      const std::uint8_t* const column_tile_start =
+          columns + (buffer * traits::consumers + warpgroup) * traits::column_tile_bytes;
+      const std::uint64_t b = detail::wgmma_descriptor<traits::swizzle>(column_tile_start);
+
+      const auto multiply = [&](sums& out) {
+        const std::uint64_t a = detail::wgmma_descriptor<traits::swizzle>(rows + stage * traits::row_tile_bytes);
+        detail::wgmma_fence();
+#pragma unroll
+        for (int k = 0; k < traits::width; k += 32) {
+          const int panel = k / traits::swizzle, byte = k % traits::swizzle;
+          detail::wgmma<element, traits::tile_columns>(
+              out, a + (panel * traits::tile_rows * traits::swizzle + byte) / 16,
+              b + (panel * traits::tile_columns * traits::swizzle + byte) / 16, k > 0);
+        }
+        detail::wgmma_commit();
+      };
+
+      // Lane l with l & 2 == 0 writes the maximum of row 16 * warp + l / 4 + 8 * (l & 1) of each tile.
+      const int chunk = column_tile / pair.chunk_tiles;
+      std::int32_t* row_out = maxima.rows + pair.row_maxima + std::int64_t{chunk} * pair.row_stride +
+                              unit.first_row_tile * traits::tile_rows + warp * 16 + lane / 4 + 8 * (lane & 1);
+      const bool writes = inside && (lane & 2) == 0;
+      std::int32_t column_max[traits::thread_groups] = {};
+
+      const auto take_maxima = [&](const sums& scores) {
+        std::int32_t row_max[2] = {0, 0};
+#pragma unroll
+        for (int g = 0; g < traits::thread_groups; g += 2) {
+          std::int32_t of_group[2][2];
+#pragma unroll
+          for (int i = 0; i < 2; ++i) {
+#pragma unroll
+            for (int row = 0; row < 2; ++row) {
+              of_group[i][row] = detail::group_max<traits::group>(scores, (g + i) * traits::group, row);
+            }
+            column_max[g + i] = detail::max3(column_max[g + i], of_group[i][0], of_group[i][1]);
+          }
+          row_max[0] = detail::max3(row_max[0], of_group[0][0], of_group[1][0]);
+          row_max[1] = detail::max3(row_max[1], of_group[0][1], of_group[1][1]);
+        }
+        // Four lanes share two rows: odd lanes go on with the second.
+        const bool odd = lane & 1;
+        std::int32_t mine = max(odd ? row_max[1] : row_max[0],
+                                __shfl_xor_sync(0xffffffffu, odd ? row_max[0] : row_max[1], 1));
+        mine = max(mine, __shfl_xor_sync(0xffffffffu, mine, 2));
+        if (writes) {
+          if (shared_chunk) {
+            atomicMax(row_out, mine);
+          } else {
+            *row_out = mine;
+          }
+        }
+        row_out += traits::tile_rows;
+      };
+
+      // Tiles alternate between two sets of accumulators; each is issued before the maxima of the one before are taken.
+      int release = stage;
+      const auto issue = [&](sums& next) {
+        sync.rows_full[stage].wait(rows_phase);
+        multiply(next);
+        if (++stage == traits::stages) stage = 0, rows_phase ^= 1;
+      };
+      const auto finish = [&](const sums& done) {
+        if (leader) sync.rows_empty[release].arrive();
+        if (++release == traits::stages) release = 0;
+        take_maxima(done);
+      };
+      // (ptxas serialises products that are under way when a loop goes round, so a run of tiles ends with all done; the
+      // other consumer's products fill the gap.)
+      sums even, odd;
+      const auto run = [&](auto tiles) {
+        issue(even);
+#pragma unroll
+        for (int t = 0; t < tiles.value; ++t) {
+          sums& now = t % 2 == 0 ? even : odd;
+          sums& next = t % 2 == 0 ? odd : even;
+          if (t + 1 < tiles.value) {
+            issue(next);
+            detail::wgmma_wait<1>(now);
+          } else {
+            detail::wgmma_wait<0>(now);
+          }
+          finish(now);
+        }
+      };
+      int tile = 0;
+      for (; tile + 4 <= unit.row_tiles; tile += 4) run(detail::constant<4>());
+      for (; tile < unit.row_tiles; tile += 2) run(detail::constant<2>());
+      if (leader) sync.columns_empty[buffer].arrive();
+
+      // The eight lanes that hold the same columns of other rows share their maxima.
+      const int row_chunk = unit.first_row_tile / pair.segment_tiles * traits::segment_chunks + warp;
+      std::int32_t* const column_out =
+          maxima.columns + pair.column_maxima +
+          (std::int64_t{column_tile} * traits::tile_groups + lane % 4 * traits::thread_groups) * pair.row_chunks +
+          row_chunk;
+#pragma unroll
+      for (int g = 0; g < traits::thread_groups; ++g) {
+#pragma unroll
+        for (int distance = 4; distance < 32; distance *= 2) {
+          column_max[g] = max(column_max[g], __shfl_xor_sync(0xffffffffu, column_max[g], distance));
+        }
+        if (inside && lane / 4 == g % 8) column_out[std::int64_t{g} * pair.row_chunks] = column_max[g];
+      }
+    }
+  }
+#else
+  __trap();  // compiled for an architecture without wgmma; the host never launches it there
+#endif
+}
+
+}  // namespace serac::kernel

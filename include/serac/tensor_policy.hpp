@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Policies of the tensor-core paths and what follows from them.
+#pragma once
+
+#include <serac/chunk_maxima.hpp>
+#include <serac/detail/config.hpp>
+#include <serac/detail/integer.hpp>
+
+namespace serac {
+
+/// Pass 1 by wgmma (sm_90a). Derive from it and override members by name.
+template <int Width>
+struct wgmma_policy_for {
+  using element = std::uint8_t;             ///< std::uint8_t or std::int8_t
+  static constexpr int width = Width;       ///< bytes in a descriptor: 32, 64, 128 or 256
+  static constexpr int tile_columns = 160;  ///< columns that a warpgroup scores at a time: 64, 128, 160 or 192
+  static constexpr int group = 5;           ///< columns whose maxima are kept as one
+  static constexpr int stages = 8;          ///< tiles of 64 rows under way
+};
+
+struct wgmma_policy : wgmma_policy_for<128> {};
+
+/// Everything that follows from a wgmma policy.
+template <class Policy>
+struct wgmma_traits {
+  using element = typename Policy::element;
+  static constexpr int width = Policy::width;
+  static constexpr int tile_rows = 64;
+  static constexpr int tile_columns = Policy::tile_columns;
+  static constexpr int group = Policy::group;
+  static constexpr int stages = Policy::stages;
+
+  // Threads: two consumer warpgroups, each with its own tile of columns, and a producer warpgroup.
+  static constexpr int consumers = 2;
+  static constexpr int threads = 128 * (consumers + 1);
+  static constexpr int consumer_registers = 240;
+  static constexpr int producer_registers = 24;
+
+  // Of a tile a thread holds, for two rows, the columns 8 * (e / 2) + 2 * (lane % 4) + e % 2, e < thread_columns;
+  // the groups are runs of e.
+  static constexpr int accumulators = tile_columns / 2;
+  static constexpr int thread_columns = tile_columns / 4;
+  static constexpr int thread_groups = thread_columns / group;
+  static constexpr int tile_groups = 4 * thread_groups;
+
+  // Shared memory, in bytes: rows [stages][panels][tile_rows][swizzle], columns [2][consumers][panels][tile_columns]
+  // [swizzle]. A panel is what one swizzled row holds of a descriptor.
+  static constexpr int swizzle = width < 128 ? width : 128;
+  static constexpr int panels = width / swizzle;
+  static constexpr int row_tile_bytes = tile_rows * width;
+  static constexpr int column_tile_bytes = tile_columns * width;
+  static constexpr int tiles_bytes = stages * row_tile_bytes + 2 * consumers * column_tile_bytes;
+  static constexpr int shared_bytes = tiles_bytes + 1024 + 512;  // alignment; barriers and units
+
+  static_assert(width == 32 || width == 64 || width == 128 || width == 256, "the width is 32, 64, 128 or 256 bytes");
+  static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
+  static_assert(tile_columns == 64 || tile_columns == 128 || tile_columns == 160 || tile_columns == 192,
+                "tile_columns is 64, 128, 160 or 192: two sets of accumulators must fit the registers");
+  static_assert(thread_columns % (2 * group) == 0, "a thread's columns divide into an even number of groups");
+  static_assert(stages >= 2, "at least two tiles of rows under way");
+  static_assert(shared_bytes <= 227 * 1024, "the tiles must fit 227 KiB of shared memory");
+
+  /// The group, within its tile, of a column of the tile.
+  SERAC_HOST_DEVICE static constexpr int group_of(int column) {
+    return column % 8 / 2 * thread_groups + (column / 8 * 2 + column % 2) / group;
+  }
+
+  // A row chunk is what one warp sees of a segment: 16 rows of each of its tiles.
+  static constexpr int segment_chunks = 4;
+
+  SERAC_HOST_DEVICE static constexpr int chunk_rows(const chunk_pair& pair) { return pair.segment_tiles * 16; }
+  SERAC_HOST_DEVICE static constexpr int row_of(const chunk_pair& pair, int chunk, int member) {
+    return (chunk / 4 * pair.segment_tiles + member / 16) * tile_rows + chunk % 4 * 16 + member % 16;
+  }
+  SERAC_HOST_DEVICE static constexpr int chunk_of_row(const chunk_pair& pair, int row) {
+    return row / tile_rows / pair.segment_tiles * 4 + row % tile_rows / 16;
+  }
+};
+
+}  // namespace serac
