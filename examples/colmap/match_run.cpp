@@ -122,8 +122,8 @@ class match_run {
 
  private:
   std::vector<serac::match_pair> match(image_pair pair) {
-    const auto [left, right] =
-        timed(reading_, [&] { return std::make_pair(cache_.get(pair.first), cache_.get(pair.second)); });
+    const auto left = timed(reading_, [&] { return cache_.get(pair.first); });
+    const auto right = timed(reading_, [&] { return cache_.get(pair.second); });
     auto list = timed(matching_, [&] { return match(pair, *left, *right); });
     if (static_cast<std::int64_t>(list.size()) > limits_.matches) {
       progress_.note(warning + "images '" + work_.name_of(pair.first) + "' and '" + work_.name_of(pair.second) +

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pair lists, sequences, what is skipped, and the other options."""
 import hashlib
+import os
+import pty
+import subprocess
 import unittest
 
 from support import ToolTest, pair_id, row_of
@@ -187,6 +190,16 @@ class Options(ToolTest):
             self.assertIn(phase, result.stdout)
         self.assertIn("6 / 6 pairs (100.0 %)", result.stderr)
         self.assertNotIn("\r", result.stderr)
+
+    def test_bar_on_a_terminal(self):
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        subprocess.run(self.command("exhaustive", self.survey), check=True,
+                       stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        text = os.read(ours, 1 << 16).decode()
+        self.assertRegex(text, r"\r\[#{30}\] 6 / 6 pairs \(100\.0 %\), "
+                               r"[0-9.]+ pairs/s, 0:00 left\x1b\[K\r\n$")
 
     def test_use_gpu(self):
         """Without a word the tool says where it matches; a GPU that is asked
