@@ -63,6 +63,7 @@ TEST_CASE("the integer thresholds are the float formula, for every best score at
   for (const float ratio : {0.5f, 0.95f, 1.0f, 1.1f, 3.2f}) {
     for (const float distance : {0.25f, 0.7f, 1.5f, 3.2f}) settings.emplace_back(ratio, distance);
   }
+  settings.emplace_back(0.8f, formula_distance(220000));  // a score whose distance is the limit itself is rejected
   for (const auto& [ratio, distance] : settings) {
     INFO("max_ratio " << ratio << ", max_distance " << distance);
     const formula& f = the_formula();
