@@ -6,8 +6,8 @@
 /// A thread-level dot path is a type with
 ///   - `static constexpr int k`      bytes that one step consumes (4);
 ///   - `static constexpr int min_sm` least architecture it compiles for, as __CUDA_ARCH__ / 10;
-///   - `static constexpr int instructions` about how many a step takes: where it is more than one, loops over a
-///     descriptor stay rolled, for they would not fit the registers;
+///   - `static constexpr int instructions` about how many a step takes: where it is more than one, descriptors
+///     are read in narrow steps, for wide ones would not fit the registers;
 ///   - `template <class T> static int32 accumulate(uint32 a, uint32 b, int32 sum)`, which returns `sum` plus the dot
 ///     product of the four T (uint8 or int8) packed in `a` and `b`, lowest address in the lowest byte.
 /// Write your own and name it in a policy.
