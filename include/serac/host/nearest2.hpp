@@ -36,7 +36,10 @@ status check_views(const descriptor_view<T>& left, const descriptor_view<T>& rig
 ///
 /// Any thread; returns when done. Views and output are host memory: output.rows has left.count states, output.columns
 /// null or right.count. Both views have the same width, a multiple of 4 from 4 to 512; no alignment is required.
-/// `threads` is the number of threads that work, 0 for as many as the machine runs at a time.
+/// `threads` is the most threads that work, 0 for as many as the machine runs at a time; the result does not depend on
+/// it, and threads that the system denies are done without. Errors: a fault of an argument, or out_of_memory.
+/// Cost: one pass of left.count * right.count * width multiplications, about 5e10 a second and core with AVX2 (a tenth
+/// of that or less without); memory of at most 4 MiB, and 0.3 MiB a thread, whatever the counts.
 template <class Tie = tie_break::smallest_index, class T>
 status nearest2(const descriptor_view<T>& left, const descriptor_view<T>& right, const nearest2_output& output,
                 int threads = 0) noexcept {
