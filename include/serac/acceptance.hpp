@@ -4,7 +4,8 @@
 /// When a top-2 state is a match: the angular ratio test, as the formula and as integer thresholds.
 ///
 /// An *acceptance* is a callable `bool operator()(int32 best, int32 second) const` on host and device. It must be
-/// monotone: whatever accepts (best, second) accepts (best, less than second) as well.
+/// monotone: whatever accepts (best, second) accepts (best, less than second) as well. One that never accepts
+/// second == best may say so by a member `bool rejects_ties() const`; the tensor-core paths need that.
 #pragma once
 
 #include <math.h>
@@ -35,6 +36,7 @@ struct angular_acceptance {
   float max_ratio = 0.8f;
   float max_distance = 0.7f;
 
+  SERAC_HOST_DEVICE bool rejects_ties() const { return max_ratio <= 1; }
   SERAC_HOST_DEVICE bool operator()(std::int32_t best, std::int32_t second) const {
     const float distance = angular_distance(best);
     return distance < max_distance && distance < angular_distance(second) * max_ratio;
@@ -45,6 +47,9 @@ struct angular_acceptance {
 /// -1 where none is. A view of a table in the memory space of the caller; see `acceptance_table`.
 struct acceptance_view {
   const std::int32_t* limit = nullptr;  ///< unit_score + 1 entries
+  bool ties_rejected = false;           ///< every limit is below its best: the table was made with max_ratio <= 1
+
+  SERAC_HOST_DEVICE bool rejects_ties() const { return ties_rejected; }
 
   SERAC_HOST_DEVICE bool operator()(std::int32_t best, std::int32_t second) const {
     return (second < unit_score ? second : unit_score) <= limit[best < unit_score ? best : unit_score];
@@ -57,7 +62,7 @@ struct acceptance_view {
 /// Construction: 262,145 acos the first time in a process, about a millisecond after that; 1 MiB.
 class acceptance_table {
  public:
-  acceptance_table(float max_ratio, float max_distance) : limit_(unit_score + 1, -1) {
+  acceptance_table(float max_ratio, float max_distance) : limit_(unit_score + 1, -1), ties_rejected_(max_ratio <= 1) {
     const std::vector<float>& distance = distances();
     // distance() falls and the limit rises with best, so one pointer sweeps over the seconds.
     std::int32_t accepted = -1;  // the seconds 0..accepted pass the ratio test at this best
@@ -68,7 +73,7 @@ class acceptance_table {
   }
   explicit acceptance_table(const match_options& options) : acceptance_table(options.max_ratio, options.max_distance) {}
 
-  acceptance_view view() const noexcept { return {limit_.data()}; }
+  acceptance_view view() const noexcept { return {limit_.data(), ties_rejected_}; }
   const std::vector<std::int32_t>& limits() const noexcept { return limit_; }
   bool operator()(std::int32_t best, std::int32_t second) const noexcept { return view()(best, second); }
 
@@ -83,6 +88,7 @@ class acceptance_table {
   }
 
   std::vector<std::int32_t> limit_;
+  bool ties_rejected_;
 };
 
 #endif  // !__CUDACC_RTC__

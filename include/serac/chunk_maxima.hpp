@@ -10,27 +10,38 @@ namespace serac {
 
 /// One pair of images in the tensor-core matcher.
 ///
-/// Pass 1 leaves, for every row, the greatest score over each *column chunk* (`chunk_tiles` consecutive tiles of columns),
-/// and for every *column group* (a few columns of one tile, see the path's layout) the greatest over each *row chunk* (some
-/// rows of a segment of `segment_tiles` consecutive tiles of rows). All are floored at 0.
+/// Pass 1 leaves, for every row, the greatest score over each *column chunk* (`chunk_tiles` consecutive tiles of
+/// columns), and for every *column group* (a few columns of one tile, see the path's layout) the greatest over each
+/// *row chunk* (some rows of a segment of `segment_tiles` consecutive tiles of rows). All are floored at 0.
 struct chunk_pair {
   std::int32_t left_first, left_count;    ///< rows of the left map that the image has
   std::int32_t right_first, right_count;  ///< rows of the right map that the image has
 
   std::int32_t column_chunks, chunk_tiles;
   std::int32_t segments, segment_tiles;  ///< wgmma: both the segment and the image have an even number of tiles
-  std::int32_t row_chunks;   ///< row chunks over all segments
-  std::int32_t row_stride;   ///< rows of the image, rounded up to whole tiles
+  std::int32_t row_chunks;               ///< row chunks over all segments
+  std::int32_t row_stride;               ///< rows of the image, rounded up to whole tiles
 
   std::int64_t row_maxima;     ///< offset of [column_chunks][row_stride] in chunk_maxima::rows
   std::int64_t column_maxima;  ///< offset of [column groups][row_chunks] in chunk_maxima::columns
   std::int64_t first_unit;     ///< units of pass 1 in the pairs before this one
+  std::int64_t first_row;      ///< rows of the pairs before this one: where its rows stand in row_verdicts
 };
 
 /// The maxima of all pairs, in device memory.
 struct chunk_maxima {
   std::int32_t* rows;
   std::int32_t* columns;
+};
+
+/// What pass 2 knows of every row of all pairs, in device memory.
+struct row_verdicts {
+  static constexpr std::uint8_t rejected = 0xff;
+
+  std::int32_t* best;      ///< the best score
+  std::int32_t* second;    ///< the greatest maximum of the other chunks: a lower bound of the second best
+  std::uint8_t* chunk;     ///< the column chunk of the best, or `rejected` if the lower bound already decides
+  std::uint32_t* columns;  ///< the column that the row matches, or kernel::no_match
 };
 
 }  // namespace serac

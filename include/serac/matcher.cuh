@@ -63,9 +63,10 @@ class basic_matcher {
         static_cast<match_pair*>(pairs_.reserve(static_cast<std::size_t>(longest) * sizeof(match_pair), "match list")),
         longest, static_cast<std::uint32_t*>(count_.reserve(sizeof(std::uint32_t), "match count"))};
     const std::size_t bytes = device::match_workspace<Policy>(rows, columns, options_);
-    throw_on_error(device::match<Policy>(rows, columns, options_,
-                                         acceptance_view{static_cast<const std::int32_t*>(limits_.data())}, output,
-                                         workspace_.reserve(bytes, "workspace"), bytes, stream_));
+    throw_on_error(device::match<Policy>(
+        rows, columns, options_,
+        acceptance_view{static_cast<const std::int32_t*>(limits_.data()), options_.max_ratio <= 1}, output,
+        workspace_.reserve(bytes, "workspace"), bytes, stream_));
 
     match_list list;
     list.truncated = rows.count < left.count || columns.count < right.count;
@@ -76,12 +77,13 @@ class basic_matcher {
     return list;
   }
 
-  /// Top-2 of every row and, if asked, of every column (see device::nearest2). Synchronous.
+  /// Top-2 of every row and, if asked, of every column (see device::nearest2); options().max_features does not cut
+  /// here. Synchronous.
   nearest2_list nearest2(const view& left, const view& right, bool with_columns = false) {
     const detail::device_scope scope(device_);
     check(left, right);
-    const view rows = upload(detail::capped(left, options_), left_, "left.data");
-    const view columns = upload(detail::capped(right, options_), right_, "right.data");
+    const view rows = upload(left, left_, "left.data");
+    const view columns = upload(right, right_, "right.data");
 
     const std::int64_t column_count = with_columns ? columns.count : 0;
     auto* const states = static_cast<top2*>(

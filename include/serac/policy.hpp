@@ -12,11 +12,18 @@ namespace serac {
 
 struct dot_default;
 
-/// The default policy for descriptors of `Width` bytes. Derive from it and override members by name:
+/// Ways to the same lists. Which are there depends on the GPU and on what the program was compiled for.
+enum class match_path {
+  classic,  ///< fused top-2 of all scores: any GPU, width, tie order and acceptance
+  wgmma     ///< chunk maxima by wgmma, then rescoring: sm_90a
+};
+
+/// The classic path for descriptors of `Width` bytes. Derive from it and override members by name:
 ///
 ///     struct tall : serac::default_policy { static constexpr int tile_rows = 128; using dot = serac::dot_dp4a; };
 template <int Width>
 struct policy_for {
+  static constexpr match_path path = match_path::classic;
   using element = std::uint8_t;             ///< std::uint8_t or std::int8_t
   static constexpr int width = Width;       ///< bytes in a descriptor: a multiple of 4 from 4 to 512
   static constexpr int tile_rows = 64;      ///< rows that a block scores at a time
@@ -29,8 +36,23 @@ struct policy_for {
   using tie = tie_break::smallest_index;    ///< the tie order
 };
 
-/// SIFT, 128 unsigned bytes.
-struct default_policy : policy_for<128> {};
+/// Unsigned (or signed) bytes of any width, by the fastest path that gives the exact result on the device at hand. This
+/// very type chooses; a policy derived from it is the classic path that it describes.
+template <int Width, class Element = std::uint8_t>
+struct automatic_policy : policy_for<Width> {
+  using element = Element;
+};
+
+/// SIFT, 128 unsigned bytes, by the fastest path.
+struct default_policy : automatic_policy<128> {};
+
+/// Whether a policy leaves the path to the library.
+template <class Policy>
+inline constexpr bool is_automatic = false;
+template <>
+inline constexpr bool is_automatic<default_policy> = true;
+template <int Width, class Element>
+inline constexpr bool is_automatic<automatic_policy<Width, Element>> = true;
 
 /// Everything that follows from a policy. Kernels take their numbers from here and never recompute one.
 template <class Policy>

@@ -7,13 +7,16 @@
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
 #include <serac/detail/integer.hpp>
+#include <serac/policy.hpp>
+#include <serac/top2.hpp>
 
 namespace serac {
 
 /// Pass 1 by wgmma (sm_90a). Derive from it and override members by name.
-template <int Width>
+template <int Width, class Element = std::uint8_t>
 struct wgmma_policy_for {
-  using element = std::uint8_t;             ///< std::uint8_t or std::int8_t
+  static constexpr match_path path = match_path::wgmma;
+  using element = Element;                  ///< std::uint8_t or std::int8_t
   static constexpr int width = Width;       ///< bytes in a descriptor: 32, 64, 128 or 256
   static constexpr int tile_columns = 160;  ///< columns that a warpgroup scores at a time: 64, 128, 160 or 192
   static constexpr int group = 5;           ///< columns whose maxima are kept as one
@@ -22,11 +25,18 @@ struct wgmma_policy_for {
 
 struct wgmma_policy : wgmma_policy_for<128> {};
 
+/// Whether the tensor-core paths have kernels for descriptors of `width` bytes.
+SERAC_HOST_DEVICE constexpr bool is_tensor_width(int width) {
+  return width == 32 || width == 64 || width == 128 || width == 256;
+}
+
 /// Everything that follows from a wgmma policy.
 template <class Policy>
 struct wgmma_traits {
   using element = typename Policy::element;
+  using row_tie = tie_break::smallest_index;  // a tie is never accepted on this path, so the order cannot be seen
   static constexpr int width = Policy::width;
+  static constexpr int load_bytes = 16;  // alignment of data and strides
   static constexpr int tile_rows = 64;
   static constexpr int tile_columns = Policy::tile_columns;
   static constexpr int group = Policy::group;
@@ -54,7 +64,7 @@ struct wgmma_traits {
   static constexpr int tiles_bytes = stages * row_tile_bytes + 2 * consumers * column_tile_bytes;
   static constexpr int shared_bytes = tiles_bytes + 1024 + 512;  // alignment; barriers and units
 
-  static_assert(width == 32 || width == 64 || width == 128 || width == 256, "the width is 32, 64, 128 or 256 bytes");
+  static_assert(is_tensor_width(width), "the width is 32, 64, 128 or 256 bytes");
   static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
   static_assert(tile_columns == 64 || tile_columns == 128 || tile_columns == 160 || tile_columns == 192,
                 "tile_columns is 64, 128, 160 or 192: two sets of accumulators must fit the registers");

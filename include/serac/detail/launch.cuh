@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include <serac/status.hpp>
 
@@ -43,6 +44,11 @@ status launch(const char* name, void (*kernel)(Parameters...), dim3 grid, int th
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return to_status(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
+}
+
+/// Blocks of `threads` that cover `items`.
+inline unsigned blocks_for(std::int64_t items, int threads) noexcept {
+  return static_cast<unsigned>((items + threads - 1) / threads);
 }
 
 /// Blocks of `kernel` that the current device runs at a time; also lets it use `shared_bytes` of dynamic shared

@@ -21,9 +21,7 @@ struct copy_barrier {
   SERAC_DEVICE void init(int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address()), "r"(arrivals) : "memory");
   }
-  SERAC_DEVICE void arrive() {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory");
-  }
+  SERAC_DEVICE void arrive() { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory"); }
   /// Arrives and says how many bytes the copies of this phase bring.
   SERAC_DEVICE void arrive_and_expect(int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()), "r"(bytes) : "memory");

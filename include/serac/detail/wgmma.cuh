@@ -33,8 +33,8 @@ SERAC_DEVICE void wgmma_commit() {
 #endif
 }
 
-/// Waits until at most `Pending` of the latest groups are unfinished; `sums`, the results of a finished one, may be read
-/// after it and not before.
+/// Waits until at most `Pending` of the latest groups are unfinished; `sums`, the results of a finished one, may be
+/// read after it and not before.
 template <int Pending, int Registers>
 SERAC_DEVICE void wgmma_wait(std::int32_t (&sums)[Registers]) {
 #ifdef SERAC_HAS_WGMMA
@@ -78,7 +78,8 @@ SERAC_DEVICE void wgmma_wait(std::int32_t (&sums)[Registers]) {
 /// Issues `sums` (+)= A x B^T over 32 bytes: A is 64 rows, B is N rows of T (uint8 or int8), given by descriptors; what
 /// was in `sums` counts only if `accumulate`. All 128 threads of a warpgroup call it, between wgmma_fence and
 /// wgmma_commit. Thread t of the warpgroup gets, of rows 16 * (t / 32) + t % 32 / 4 (first) and 8 further (second),
-/// columns 8 * j + 2 * (t % 4) and the next, in sums[4 * j], [4 * j + 1] (first row), [4 * j + 2], [4 * j + 3] (second).
+/// columns 8 * j + 2 * (t % 4) and the next, in sums[4 * j], [4 * j + 1] (first row), [4 * j + 2], [4 * j + 3]
+/// (second).
 template <class T, int N>
 SERAC_DEVICE void wgmma(std::int32_t (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool accumulate) {
 #ifdef SERAC_HAS_WGMMA

@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <type_traits>
+#include <utility>
 
 #include <serac/acceptance.hpp>
+#include <serac/device/list.cuh>
 #include <serac/device/nearest2.cuh>
+#include <serac/device/tensor_match.cuh>
 #include <serac/kernel/compact.cuh>
 #include <serac/options.hpp>
 
@@ -29,29 +32,108 @@ struct match_scratch {
         block_counts(carver.take<std::uint32_t>(blocks_for(rows, kernel::compact_threads))) {}
 };
 
+/// The match list by the classic path. Arguments as device::match, already checked; both images hold something.
+template <class Policy, class Acceptance>
+status classic_match(const descriptor_view<typename Policy::element>& left,
+                     const descriptor_view<typename Policy::element>& right, const match_options& options,
+                     const Acceptance& accept, const match_output& output, void* workspace,
+                     cudaStream_t stream) noexcept {
+  using traits = policy_traits<Policy>;
+  workspace_carver carver(workspace);
+  const match_scratch scratch(carver, left.count, right.count, options.cross_check);
+  if (auto s = fill_cells<Policy>(left, right, scratch.cells, stream); !s.ok()) return s;
+  const auto mark = kernel::mark_matches<typename traits::row_tie, typename traits::column_tie, Acceptance>;
+  if (auto s = launch("mark_matches", mark, dim3(blocks_for(left.count, kernel::compact_threads)),
+                      kernel::compact_threads, 0, stream, scratch.cells.rows, left.count, scratch.cells.columns, accept,
+                      scratch.columns, scratch.block_counts);
+      !s.ok()) {
+    return s;
+  }
+  return write_list(scratch.columns, left.count, scratch.block_counts, options, output, stream);
+}
+
+template <class Acceptance, class = void>
+struct ties_rejected {
+  static bool by(const Acceptance&) noexcept { return false; }
+};
+template <class Acceptance>
+struct ties_rejected<Acceptance, std::void_t<decltype(std::declval<const Acceptance&>().rejects_ties())>> {
+  static bool by(const Acceptance& accept) noexcept { return accept.rejects_ties(); }
+};
+
+/// The traits of a policy, by its path.
+template <class Policy, match_path = Policy::path>
+struct traits_by_path {
+  using type = policy_traits<Policy>;
+};
+template <class Policy>
+struct traits_by_path<Policy, match_path::wgmma> {
+  using type = wgmma_traits<Policy>;
+};
+template <class Policy>
+using traits_of = typename traits_by_path<Policy>::type;
+
+/// The wgmma policy that a policy means: itself, or that of its width and element where it is automatic.
+template <class Policy>
+using wgmma_policy_of = std::conditional_t<Policy::path == match_path::wgmma, Policy,
+                                           wgmma_policy_for<Policy::width, typename Policy::element>>;
+
+/// Whether `Policy` may take the wgmma path at all.
+template <class Policy>
+inline constexpr bool may_use_wgmma = Policy::path == match_path::wgmma ||
+                                      (is_automatic<Policy> && is_tensor_width(Policy::width));
+
+/// The path of a call; for an automatic policy the fastest that is exact.
+template <class Policy>
+match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool ties_are_rejected) noexcept {
+  if constexpr (is_automatic<Policy> && may_use_wgmma<Policy>) {
+    constexpr std::int64_t worth_two_passes = 512 * 512;  // scores; below, the classic path's fewer launches win
+    if (ties_are_rejected && left_count * right_count >= worth_two_passes && has_wgmma()) return match_path::wgmma;
+  }
+  return Policy::path;
+}
+
 }  // namespace detail
 
-/// Bytes of workspace that `match` needs: about 20 for each left and 16 for each right feature. Host; pure.
+/// The path that `match` takes for these images and options on the current device. Host; no synchronisation.
+template <class Policy = default_policy>
+match_path path_of_match(const descriptor_view<typename Policy::element>& left,
+                         const descriptor_view<typename Policy::element>& right,
+                         const match_options& options) noexcept {
+  return detail::choose_path<Policy>(detail::capped(left, options).count, detail::capped(right, options).count,
+                                     options.max_ratio <= 1);
+}
+
+/// Bytes of workspace that `match` needs, whichever path it takes: the classic path about 20 for each left and 16 for
+/// each right feature, the tensor-core paths at most about 280 a feature (256 of them chunk maxima). Host; pure.
 template <class Policy = default_policy>
 std::size_t match_workspace(const descriptor_view<typename Policy::element>& left,
                             const descriptor_view<typename Policy::element>& right,
                             const match_options& options) noexcept {
-  detail::workspace_carver carver(nullptr);
-  detail::match_scratch(carver, detail::capped(left, options).count, detail::capped(right, options).count,
-                        options.cross_check);
-  return carver.used();
+  const std::int64_t rows = detail::capped(left, options).count;
+  const std::int64_t columns = detail::capped(right, options).count;
+  std::size_t bytes = 0;
+  if constexpr (detail::may_use_wgmma<Policy>) {
+    if (rows > 0 && columns > 0) bytes = detail::tensor_workspace<detail::wgmma_policy_of<Policy>>(rows, columns);
+  }
+  if constexpr (Policy::path == match_path::classic) {
+    detail::workspace_carver carver(nullptr);
+    detail::match_scratch(carver, rows, columns, options.cross_check);
+    bytes = std::max(bytes, carver.used());
+  }
+  return bytes;
 }
 
 /// The ordered match list of two images, judged by `accept` (see acceptance.hpp) instead of the options' ratio and
-/// distance. Otherwise as `match` below.
+/// distance. Otherwise as `match` below. An automatic policy takes a tensor-core path only if accept.rejects_ties().
 template <class Policy = default_policy, class Acceptance>
 status match(const descriptor_view<typename Policy::element>& left,
              const descriptor_view<typename Policy::element>& right, const match_options& options,
              const Acceptance& accept, const match_output& output, void* workspace, std::size_t workspace_bytes,
              cudaStream_t stream) noexcept {
-  using traits = policy_traits<Policy>;
+  using traits = detail::traits_of<Policy>;
   if (auto s = validate(options); !s.ok()) return s;
-  if (auto s = detail::check_views<Policy>(left, right); !s.ok()) return s;
+  if (auto s = detail::check_views(left, right, traits::width, traits::load_bytes); !s.ok()) return s;
   const auto rows = detail::capped(left, options);
   const auto columns = detail::capped(right, options);
   if (auto s = detail::check_output(output, rows.count, options); !s.ok()) return s;
@@ -61,27 +143,20 @@ status match(const descriptor_view<typename Policy::element>& left,
     return detail::to_status(cudaMemsetAsync(output.count, 0, sizeof *output.count, stream), "output.count");
   }
 
-  detail::workspace_carver carver(workspace);
-  const detail::match_scratch scratch(carver, rows.count, columns.count, options.cross_check);
-  if (auto s = detail::fill_cells<Policy>(rows, columns, scratch.cells, stream); !s.ok()) return s;
-
-  const unsigned blocks = detail::blocks_for(rows.count, kernel::compact_threads);
-  const auto most = static_cast<std::uint32_t>(
-      std::min<std::int64_t>(options.max_matches, std::numeric_limits<std::uint32_t>::max()));
-  const auto mark = kernel::mark_matches<typename traits::row_tie, typename traits::column_tie, Acceptance>;
-  if (auto s =
-          detail::launch("mark_matches", mark, dim3(blocks), kernel::compact_threads, 0, stream, scratch.cells.rows,
-                         rows.count, scratch.cells.columns, accept, scratch.columns, scratch.block_counts);
-      !s.ok()) {
-    return s;
+  const bool ties_are_rejected = detail::ties_rejected<Acceptance>::by(accept);
+  const match_path path = detail::choose_path<Policy>(rows.count, columns.count, ties_are_rejected);
+  if constexpr (detail::may_use_wgmma<Policy>) {
+    if (path == match_path::wgmma) {
+      if (!ties_are_rejected) return {errc::invalid_option, "options.max_ratio (above 1 needs the classic path)"};
+      if (!detail::has_wgmma()) return {errc::no_kernel_image, "wgmma path"};
+      return detail::tensor_match<detail::wgmma_policy_of<Policy>>(rows, columns, options, accept, output, workspace,
+                                                                   stream);
+    }
   }
-  if (auto s = detail::launch("scan_counts", kernel::scan_counts<>, dim3(1), kernel::scan_threads, 0, stream,
-                              scratch.block_counts, blocks, most, output.count);
-      !s.ok()) {
-    return s;
+  if constexpr (Policy::path == match_path::classic) {
+    return detail::classic_match<Policy>(rows, columns, options, accept, output, workspace, stream);
   }
-  return detail::launch("write_matches", kernel::write_matches<>, dim3(blocks), kernel::compact_threads, 0, stream,
-                        scratch.columns, rows.count, scratch.block_counts, most, output.pairs);
+  return {errc::unsupported_device, "policy"};
 }
 
 /// The ordered match list of two images: `*output.count` pairs (row, column), ascending in row, exactly those that
@@ -90,7 +165,7 @@ status match(const descriptor_view<typename Policy::element>& left,
 /// Host; asynchronous on `stream` of the current device; no allocation, no synchronisation; may be captured in a
 /// graph. Views, output and workspace are device memory; the workspace is 16-byte aligned and free again when the
 /// stream has passed; output.capacity is at least min(left.count, max_matches). The views' width is Policy::width;
-/// data and stride are multiples of policy_traits<Policy>::load_bytes. An empty image gives an empty list.
+/// data and stride are multiples of 16 bytes (of 8 or 4 where the width is not). An empty image gives an empty list.
 template <class Policy = default_policy>
 status match(const descriptor_view<typename Policy::element>& left,
              const descriptor_view<typename Policy::element>& right, const match_options& options,

@@ -42,12 +42,10 @@ struct top2_cells {
   }
 };
 
-template <class Policy>
-status check_views(const descriptor_view<typename Policy::element>& left,
-                   const descriptor_view<typename Policy::element>& right) noexcept {
-  using traits = policy_traits<Policy>;
-  if (auto s = check_view(left, left_names, traits::width, traits::load_bytes); !s.ok()) return s;
-  return check_view(right, right_names, traits::width, traits::load_bytes);
+template <class T>
+status check_views(const descriptor_view<T>& left, const descriptor_view<T>& right, int width, int alignment) noexcept {
+  if (auto s = check_view(left, left_names, width, alignment); !s.ok()) return s;
+  return check_view(right, right_names, width, alignment);
 }
 
 inline status check_workspace(const void* workspace, std::size_t bytes, std::size_t needed) noexcept {
@@ -85,10 +83,6 @@ status fill_cells(const descriptor_view<typename Policy::element>& left,
                                   : fill_cells<Policy, true>(left, right, cells, stream);
 }
 
-inline unsigned blocks_for(std::int64_t items, int threads) {
-  return static_cast<unsigned>((items + threads - 1) / threads);
-}
-
 template <class Tie>
 status unpack(const thread::top2_cell* cells, std::int64_t count, top2* states, cudaStream_t stream) noexcept {
   if (count == 0) return {};
@@ -119,7 +113,7 @@ status nearest2(const descriptor_view<typename Policy::element>& left,
                 const descriptor_view<typename Policy::element>& right, const nearest2_output& output, void* workspace,
                 std::size_t workspace_bytes, cudaStream_t stream) noexcept {
   using traits = policy_traits<Policy>;
-  if (auto s = detail::check_views<Policy>(left, right); !s.ok()) return s;
+  if (auto s = detail::check_views(left, right, traits::width, traits::load_bytes); !s.ok()) return s;
   if (left.count > 0 && output.rows == nullptr) return {errc::null_pointer, "output.rows"};
   const bool with_columns = output.columns != nullptr;
   const std::size_t needed = nearest2_workspace<Policy>(left, right, with_columns);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Pass 1 of the tensor-core matcher by wgmma: chunk maxima of rows and of column groups, at the speed of the int8 units.
+/// Pass 1 of the tensor-core matcher by wgmma: chunk maxima of rows and of column groups, at the speed of the int8
+/// units.
 #pragma once
 
 #include <serac/chunk_maxima.hpp>
@@ -66,9 +67,9 @@ SERAC_DEVICE wgmma_unit find_unit(const chunk_pair* pairs, int pair_count, std::
 /// Row maxima over column chunks and column-group maxima over row chunks of every pair, as chunk_pair lays them out.
 ///
 /// Launch: wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, one block a multiprocessor.
-/// `left_map` has boxes of [tile_rows][swizzle], `right_map` of [tile_columns][swizzle], both in the swizzle of that width;
-/// rows behind an image are zero (beyond the end of a map they are). `next_unit` is 0 at the start; `unit_count` is the
-/// number of units of all pairs. Where a pair's chunk_tiles is above 1 its row maxima are 0 at the start.
+/// `left_map` has boxes of [tile_rows][swizzle], `right_map` of [tile_columns][swizzle], both in the swizzle of that
+/// width; rows behind an image are zero (beyond the end of a map they are). `next_unit` is 0 at the start; `unit_count`
+/// is the number of units of all pairs. Where a pair's chunk_tiles is above 1 its row maxima are 0 at the start.
 template <class Policy>
 __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
     chunk_maxima_wgmma(const __grid_constant__ CUtensorMap left_map, const __grid_constant__ CUtensorMap right_map,
@@ -82,8 +83,8 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
   // Shared memory.
   extern __shared__ std::uint8_t unaligned[];
   std::uint8_t* const shared = unaligned + (-static_cast<std::uint32_t>(__cvta_generic_to_shared(unaligned)) & 1023);
-  std::uint8_t* const rows = shared;                                              // (stages, panels, 64, swizzle)
-  std::uint8_t* const columns = rows + traits::stages * traits::row_tile_bytes;   // (2, consumers, panels, N, swizzle)
+  std::uint8_t* const rows = shared;                                             // (stages, panels, 64, swizzle)
+  std::uint8_t* const columns = rows + traits::stages * traits::row_tile_bytes;  // (2, consumers, panels, N, swizzle)
   struct control {
     detail::copy_barrier rows_full[traits::stages], rows_empty[traits::stages];
     detail::copy_barrier columns_full[2], columns_empty[2];
@@ -205,8 +206,8 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
         }
         // Four lanes share two rows: odd lanes go on with the second.
         const bool odd = lane & 1;
-        std::int32_t mine = max(odd ? row_max[1] : row_max[0],
-                                __shfl_xor_sync(0xffffffffu, odd ? row_max[0] : row_max[1], 1));
+        std::int32_t mine =
+            max(odd ? row_max[1] : row_max[0], __shfl_xor_sync(0xffffffffu, odd ? row_max[0] : row_max[1], 1));
         mine = max(mine, __shfl_xor_sync(0xffffffffu, mine, 2));
         if (writes) {
           if (shared_chunk) {

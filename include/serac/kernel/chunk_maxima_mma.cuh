@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Pass 1 of the tensor-core matcher by mma.sync: chunk maxima of rows and of column groups.
+#pragma once
+
+#include <serac/chunk_maxima.hpp>
+#include <serac/detail/config.hpp>
+#include <serac/detail/copy_async.cuh>
+#include <serac/detail/mma.cuh>
+#include <serac/mma_policy.hpp>
+
+namespace serac::kernel {
+
+/// Maxima over a lane's columns: [b][h] is that of row 16 * b + 8 * h + lane / 4 of the warp.
+template <class Policy>
+using lane_maxima = std::int32_t[mma_traits<Policy>::row_blocks][2];
+
+/// Rows of a warp in registers, for mma.sync. See mma_traits for who holds what.
+template <class Policy>
+class mma_rows {
+ public:
+  using traits = mma_traits<Policy>;
+
+  /// Reads the warp's rows: those from `rows` on, `count` of which exist; the others become zero. All lanes of the warp.
+  SERAC_DEVICE void load(const typename traits::element* rows, std::int64_t stride, int count) {
+    const int r = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+#pragma unroll
+    for (int b = 0; b < traits::row_blocks; ++b) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int row = 16 * b + 8 * h + r;
+        const bool exists = row < count;
+        const typename traits::element* const source = rows + (exists ? row : 0) * stride;
+#pragma unroll
+        for (int p = 0; p < traits::pieces; ++p) {
+          const auto piece = detail::load_vector<traits::load_bytes>(source + (4 * p + q) * traits::load_bytes);
+#pragma unroll
+          for (int s = 0; s < traits::load_steps; ++s) {
+            words_[b][p * traits::load_steps + s][h] = exists ? piece.word[2 * s] : 0;
+            words_[b][p * traits::load_steps + s][h + 2] = exists ? piece.word[2 * s + 1] : 0;
+          }
+        }
+      }
+    }
+  }
+
+  /// Scores the rows against a tile of columns in shared memory, laid out by traits::shared_offset, and leaves the
+  /// maxima over this lane's columns, floored at 0. All lanes of the warp.
+  SERAC_DEVICE void score(const std::uint8_t* columns, lane_maxima<Policy>& maxima) const {
+    const int r = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+    const std::uint8_t* const piece_at[2] = {columns + traits::shared_offset(r, q * traits::load_bytes),
+                                             columns + traits::shared_offset(r, (4 + q) * traits::load_bytes)};
+#pragma unroll
+    for (int b = 0; b < traits::row_blocks; ++b) maxima[b][0] = maxima[b][1] = 0;
+
+#pragma unroll
+    for (int slice = 0; slice < traits::slices; slice += 2) {
+      detail::word_vector<traits::load_bytes> pieces[2][traits::pieces];
+#pragma unroll
+      for (int s = 0; s < 2; ++s) {
+#pragma unroll
+        for (int p = 0; p < traits::pieces; ++p) {
+          pieces[s][p] = detail::load_vector<traits::load_bytes>(piece_at[p % 2] + (slice + s) * 8 * traits::width +
+                                                                 p / 2 * 8 * traits::load_bytes);
+        }
+      }
+      // Two slices by two blocks of rows are four independent chains of products.
+#pragma unroll
+      for (int first = 0; first < traits::row_blocks; first += 2) {
+        std::int32_t sums[2][2][4] = {};
+#pragma unroll
+        for (int k = 0; k < traits::steps; ++k) {
+#pragma unroll
+          for (int b = 0; b < 2 && first + b < traits::row_blocks; ++b) {
+            const auto& row = words_[first + b][k];
+#pragma unroll
+            for (int s = 0; s < 2; ++s) {
+              const auto& column = pieces[s][k / traits::load_steps].word;
+              const int word = k % traits::load_steps * 2;
+              detail::mma_16x8x32<typename traits::element>(sums[b][s], row[0], row[1], row[2], row[3], column[word],
+                                                            column[word + 1]);
+            }
+          }
+        }
+#pragma unroll
+        for (int b = 0; b < 2 && first + b < traits::row_blocks; ++b) {
+#pragma unroll
+          for (int s = 0; s < 2; ++s) {
+#pragma unroll
+            for (int h = 0; h < 2; ++h) {
+              maxima[first + b][h] = __vimax3_s32(maxima[first + b][h], sums[b][s][2 * h], sums[b][s][2 * h + 1]);
+            }
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  std::uint32_t words_[traits::row_blocks][traits::steps][4];
+};
+
+/// Starts the copy of the tile of columns from `columns` on, `count` of which exist, into `stage`; the others become
+/// zero. All threads of the block; they owe copy_async_commit, copy_async_wait and a barrier.
+template <class Policy>
+SERAC_DEVICE void copy_columns(std::uint8_t* stage, const typename Policy::element* columns, std::int64_t stride,
+                               int count) {
+  using traits = mma_traits<Policy>;
+  constexpr int lanes = traits::width / 16;  // threads that share a column
+  constexpr int at_once = traits::threads / lanes;
+  const int column = threadIdx.x / lanes, byte = threadIdx.x % lanes * 16;
+  stage += traits::shared_offset(column, byte);
+  const typename Policy::element* const source = columns + column * stride + byte;
+  if (stride == traits::width && count >= traits::tile_columns) {  // the usual case, without address arithmetic
+#pragma unroll
+    for (int c = 0; c < traits::tile_columns; c += at_once) {
+      detail::copy_async<16>(stage + c * traits::width, source + c * traits::width, true);
+    }
+  } else {
+#pragma unroll 1
+    for (int c = 0; c < traits::tile_columns; c += at_once) {
+      const bool valid = column + c < count;
+      detail::copy_async<16>(stage + c * traits::width, valid ? source + c * stride : columns, valid);
+    }
+  }
+}
+
+/// The greatest of `maxima` over the warp's rows, for this lane's columns. All lanes of the warp.
+template <class Policy>
+SERAC_DEVICE std::int32_t group_maximum(const lane_maxima<Policy>& maxima) {
+  std::int32_t greatest = max(maxima[0][0], maxima[0][1]);
+#pragma unroll
+  for (int b = 1; b < mma_traits<Policy>::row_blocks; ++b) greatest = __vimax3_s32(greatest, maxima[b][0], maxima[b][1]);
+#pragma unroll
+  for (int distance = 4; distance < 32; distance *= 2) {
+    greatest = max(greatest, __shfl_xor_sync(0xffffffffu, greatest, distance));
+  }
+  return greatest;
+}
+
+/// Writes the maxima of the warp's rows, joined over the four lanes that share them, to out[row]; where `shared`, other
+/// blocks write their maxima of the same rows and chunk. All lanes of the warp.
+template <class Policy>
+SERAC_DEVICE void write_row_maxima(const lane_maxima<Policy>& maxima, std::int32_t* out, bool shared) {
+  const bool odd = threadIdx.x & 1;
+  out += threadIdx.x % 32 / 4 + 8 * odd;
+#pragma unroll
+  for (int b = 0; b < mma_traits<Policy>::row_blocks; ++b) {  // odd lanes go on with the second row
+    std::int32_t row = max(odd ? maxima[b][1] : maxima[b][0],
+                           __shfl_xor_sync(0xffffffffu, odd ? maxima[b][0] : maxima[b][1], 1));
+    row = max(row, __shfl_xor_sync(0xffffffffu, row, 2));
+    if ((threadIdx.x & 2) != 0) continue;
+    if (shared) {
+      atomicMax(out + 16 * b, row);
+    } else {
+      out[16 * b] = row;
+    }
+  }
+}
+
+/// The pair whose units include the given number, counted over all pairs.
+SERAC_DEVICE int find_pair(const chunk_pair* pairs, int pair_count, std::int64_t unit) {
+  int low = 0, high = pair_count;  // pairs[low].first_unit <= unit < pairs[high].first_unit
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (pairs[middle].first_unit <= unit ? low : high) = middle;
+  }
+  return low;
+}
+
+/// Row maxima over column chunks and column-group maxima over row chunks of every pair, as chunk_pair lays them out.
+///
+/// Launch: mma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, any number of blocks; as many as
+/// the device holds at a time is best: each takes an equal run of units. Descriptors are aligned to 16 bytes, strides
+/// (in bytes) are multiples of 16; nothing is read beyond an image. `unit_count` is the number of units of all pairs.
+/// Where a pair's chunk_tiles is above 1 its row maxima are 0 at the start.
+template <class Policy>
+__global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy>::min_blocks)
+    chunk_maxima_mma(const typename Policy::element* left, std::int64_t left_stride,
+                     const typename Policy::element* right, std::int64_t right_stride, const chunk_pair* pairs,
+                     int pair_count, std::int64_t unit_count, chunk_maxima maxima) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  using traits = mma_traits<Policy>;
+  extern __shared__ __align__(16) std::uint8_t columns[];  // (2, tile_columns, width), swizzled
+
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  std::int64_t unit = unit_count * blockIdx.x / gridDim.x;
+  const std::int64_t end_unit = unit_count * (blockIdx.x + 1) / gridDim.x;
+
+  while (unit < end_unit) {
+    // A tile of rows against tiles [first_tile, end_tile) of columns.
+    const chunk_pair& pair = pairs[find_pair(pairs, pair_count, unit)];
+    const int column_tiles = traits::column_tiles(pair);
+    const int local = static_cast<int>(unit - pair.first_unit);
+    const int first_tile = local % column_tiles;
+    const int end_tile = static_cast<int>(min(std::int64_t{column_tiles}, first_tile + end_unit - unit));
+    const int row_chunk = local / column_tiles * traits::segment_chunks + warp;
+    const int first_row = row_chunk * traits::warp_rows;
+    unit += end_tile - first_tile;
+
+    const auto start_copy = [&](int tile) {
+      const int first = tile * traits::tile_columns;
+      copy_columns<Policy>(columns + (tile - first_tile) % 2 * traits::stage_bytes,
+                           right + (pair.right_first + first) * right_stride, right_stride, pair.right_count - first);
+      detail::copy_async_commit();
+    };
+    start_copy(first_tile);
+
+    const int rows_left = pair.left_count - first_row;
+    mma_rows<Policy> rows;
+    if (rows_left > 0) rows.load(left + (pair.left_first + std::int64_t{first_row}) * left_stride, left_stride, rows_left);
+
+    std::int32_t* column_out = maxima.columns + pair.column_maxima + row_chunk +
+                               (std::int64_t{first_tile} * traits::tile_groups + lane % 4) * pair.row_chunks;
+    lane_maxima<Policy> chunk_max = {};
+    int chunk = first_tile / pair.chunk_tiles;
+    for (int tile = first_tile; tile < end_tile; ++tile) {
+      detail::copy_async_wait<0>();
+      __syncthreads();  // this tile is there, and nobody reads the one before any more
+      if (tile + 1 < end_tile) start_copy(tile + 1);
+
+      lane_maxima<Policy> tile_max = {};
+      if (rows_left > 0) rows.score(columns + (tile - first_tile) % 2 * traits::stage_bytes, tile_max);
+
+      const std::int32_t of_group = group_maximum<Policy>(tile_max);
+      if (lane < 4) *column_out = of_group;
+      column_out += std::int64_t{traits::tile_groups} * pair.row_chunks;
+
+#pragma unroll
+      for (int b = 0; b < traits::row_blocks; ++b) {
+        chunk_max[b][0] = max(chunk_max[b][0], tile_max[b][0]);
+        chunk_max[b][1] = max(chunk_max[b][1], tile_max[b][1]);
+      }
+      const int chunk_end = (chunk + 1) * pair.chunk_tiles;
+      if (tile + 1 == chunk_end || tile + 1 == end_tile) {
+        const bool whole = chunk * pair.chunk_tiles >= first_tile && min(chunk_end, column_tiles) <= end_tile;
+        write_row_maxima<Policy>(chunk_max,
+                                 maxima.rows + pair.row_maxima + std::int64_t{chunk} * pair.row_stride + first_row,
+                                 !whole);
+#pragma unroll
+        for (int b = 0; b < traits::row_blocks; ++b) chunk_max[b][0] = chunk_max[b][1] = 0;
+        ++chunk;
+      }
+    }
+    __syncthreads();  // nobody reads the last tile any more
+  }
+#else
+  __trap();  // compiled for an architecture without these products; the host never launches it there
+#endif
+}
+
+}  // namespace serac::kernel

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Pass 2 of the tensor-core matcher: rows against thresholds, the winning chunks again, columns of candidates only.
+///
+/// `Layout` is the traits type of the pass-1 path (wgmma_traits, mma_traits): it says which columns a group has and
+/// which rows a row chunk has. `Acceptance` must be monotone (acceptance.hpp) and reject a tied best, as max_ratio <= 1
+/// does.
+#pragma once
+
+#include <serac/chunk_maxima.hpp>
+#include <serac/detail/config.hpp>
+#include <serac/kernel/compact.cuh>
+#include <serac/top2.hpp>
+#include <serac/view.hpp>
+#include <serac/warp/rescore.cuh>
+
+namespace serac::kernel {
+
+inline constexpr int scan_rows_threads = 128;
+inline constexpr int rescore_threads = 256;
+inline constexpr int rescore_window = 8 * rescore_threads;  ///< rows that a block looks through at a time
+
+/// Best chunk of every row and whether the row can still match: `best`, `second` and `chunk` of `verdicts`; no columns
+/// yet. Launch: scan_rows_threads threads, grid (blocks for the rows of the largest pair, pairs).
+template <class Acceptance>
+__global__ void __launch_bounds__(scan_rows_threads)
+    scan_rows(const chunk_pair* pairs, chunk_maxima maxima, Acceptance accept, row_verdicts verdicts) {
+  const chunk_pair& pair = pairs[blockIdx.y];
+  const int row = static_cast<int>(blockIdx.x * scan_rows_threads + threadIdx.x);
+  if (row >= pair.left_count) return;
+
+  const std::int32_t* const of_row = maxima.rows + pair.row_maxima + row;
+  const std::int64_t stride = pair.row_stride;
+  top2 chunks;  // of the chunk maxima: index is the chunk, second the greatest of the other chunks
+#pragma unroll 8
+  for (int chunk = 0; chunk < pair.column_chunks; ++chunk) {
+    const std::int32_t value = of_row[chunk * stride];
+    const bool greater = value > chunks.best;
+    chunks.second = greater ? chunks.best : max(chunks.second, value);
+    chunks.index = greater ? chunk : chunks.index;
+    chunks.best = greater ? value : chunks.best;
+  }
+  const bool possible = chunks.best > 0 && accept(chunks.best, chunks.second);
+  const std::int64_t at = pair.first_row + row;
+  verdicts.best[at] = chunks.best;
+  verdicts.second[at] = chunks.second;
+  verdicts.chunk[at] = possible ? static_cast<std::uint8_t>(chunks.index) : row_verdicts::rejected;
+  verdicts.columns[at] = no_match;
+}
+
+namespace detail {
+
+/// Rows of a window that a block has to rescore, in shared memory.
+struct rescore_list {
+  int count;
+  int row[rescore_window];
+};
+
+/// Collects the rows of [first, end) that `wanted(row)` picks, in any order. The whole block; two barriers.
+template <class Wanted>
+SERAC_DEVICE void collect_rows(rescore_list& list, int first, int end, Wanted wanted) {
+  __syncthreads();  // the last window's list has been read
+  if (threadIdx.x == 0) list.count = 0;
+  __syncthreads();
+  for (int row = first + static_cast<int>(threadIdx.x); row < end; row += rescore_threads) {
+    if (wanted(row)) list.row[atomicAdd(&list.count, 1)] = row;
+  }
+  __syncthreads();
+}
+
+/// Rescores the rows of the list, 16 a warp at a time, and hands each with its state to `judge(row, state)` in one
+/// lane.
+template <class Element, int Width, class Query, class Member, class Index, class Judge>
+SERAC_DEVICE void rescore_list_rows(const rescore_list& list, Query query, Member member, Index index, int member_count,
+                                    Judge judge) {
+  const int lane = threadIdx.x % 32;
+  for (int first = static_cast<int>(threadIdx.x) / 32 * 16; first < list.count; first += rescore_threads / 32 * 16) {
+    top2 states[2];
+    warp::rescore<Element, Width>(
+        [&](int slot) { return first + slot < list.count ? query(list.row[first + slot]) : nullptr; }, member, index,
+        member_count, states);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int slot = first + lane / 4 + 8 * half;
+      if (lane % 4 == 0 && slot < list.count) judge(list.row[slot], states[half]);
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Rescores the winning chunk of every row that can match, and hands its exact state to `judge(at, state)`, `at` being
+/// its place in `verdicts`. Launch: rescore_threads threads, grid (most column chunks of a pair, row splits, pairs).
+template <class Layout, class Judge>
+__global__ void __launch_bounds__(rescore_threads)
+    rescore_rows(const chunk_pair* pairs, descriptor_view<typename Layout::element> left,
+                 descriptor_view<typename Layout::element> right, row_verdicts verdicts, Judge judge) {
+  const chunk_pair& pair = pairs[blockIdx.z];
+  const int chunk = static_cast<int>(blockIdx.x);
+  if (chunk >= pair.column_chunks) return;
+  const int chunk_columns = pair.chunk_tiles * Layout::tile_columns;
+  const int first_column = chunk * chunk_columns;
+  const int columns = min(chunk_columns, pair.right_count - first_column);
+
+  __shared__ detail::rescore_list list;
+  for (int first = static_cast<int>(blockIdx.y) * rescore_window; first < pair.left_count;
+       first += static_cast<int>(gridDim.y) * rescore_window) {
+    detail::collect_rows(list, first, min(first + rescore_window, pair.left_count),
+                         [&](int row) { return verdicts.chunk[pair.first_row + row] == chunk; });
+    detail::rescore_list_rows<typename Layout::element, Layout::width>(
+        list, [&](int row) { return left.data + (std::int64_t{pair.left_first} + row) * left.stride; },
+        [&](int m) { return right.data + (std::int64_t{pair.right_first} + first_column + m) * right.stride; },
+        [&](int m) { return first_column + m; }, columns,
+        [&](int row, top2 state) {
+          const std::int64_t at = pair.first_row + row;
+          state.second = max(state.second, verdicts.second[at]);
+          judge(at, state);
+        });
+  }
+}
+
+/// Takes a row's match back where its column prefers another row or fails the test itself.
+///
+/// For each row chunk: a column that a matched row of this chunk points to is scored again there and must have that row
+/// as its best; a column that a row of another chunk points to only where the chunk's maximum of the column's group, an
+/// upper bound of what this chunk holds for it, does not already pass. Both must be accepted with the row's score as
+/// best. Launch: rescore_threads threads, grid (most row chunks of a pair, row splits, pairs).
+template <class Layout, class Acceptance>
+__global__ void __launch_bounds__(rescore_threads)
+    test_columns(const chunk_pair* pairs, descriptor_view<typename Layout::element> left,
+                 descriptor_view<typename Layout::element> right, chunk_maxima maxima, Acceptance accept,
+                 row_verdicts verdicts) {
+  const chunk_pair& pair = pairs[blockIdx.z];
+  const int chunk = static_cast<int>(blockIdx.x);
+  if (chunk >= pair.row_chunks) return;
+  const auto column_of = [&](int row) {
+    return *static_cast<volatile const std::uint32_t*>(verdicts.columns + pair.first_row + row);
+  };
+  const auto in_chunk = [&](int row) { return Layout::chunk_of_row(pair, row) == chunk; };
+
+  __shared__ detail::rescore_list list;
+  for (int first = static_cast<int>(blockIdx.y) * rescore_window; first < pair.left_count;
+       first += static_cast<int>(gridDim.y) * rescore_window) {
+    detail::collect_rows(list, first, min(first + rescore_window, pair.left_count), [&](int row) {
+      const std::uint32_t column = column_of(row);
+      if (column == no_match) return false;
+      if (in_chunk(row)) return true;
+      const int tile = static_cast<int>(column) / Layout::tile_columns;
+      const int group = Layout::group_of(static_cast<int>(column) % Layout::tile_columns);
+      const std::int32_t bound =
+          maxima.columns[pair.column_maxima + (std::int64_t{tile} * Layout::tile_groups + group) * pair.row_chunks +
+                         chunk];
+      return !accept(verdicts.best[pair.first_row + row], bound);
+    });
+    const auto row_of = [&](int m) { return Layout::row_of(pair, chunk, m); };
+    detail::rescore_list_rows<typename Layout::element, Layout::width>(
+        list,
+        [&](int row) {
+          const std::uint32_t column = column_of(row);
+          return column == no_match ? nullptr : right.data + (std::int64_t{pair.right_first} + column) * right.stride;
+        },
+        [&](int m) {
+          const int row = row_of(m);
+          return row < pair.left_count ? left.data + (std::int64_t{pair.left_first} + row) * left.stride : nullptr;
+        },
+        row_of, Layout::chunk_rows(pair),
+        [&](int row, const top2& state) {
+          const std::int64_t at = pair.first_row + row;
+          const std::int32_t best = verdicts.best[at];
+          const bool passes =
+              in_chunk(row) ? state.index == row && accept(best, state.second) : accept(best, state.best);
+          if (!passes) verdicts.columns[at] = no_match;
+        });
+  }
+}
+
+/// A judge that keeps the column of an accepted row.
+template <class Acceptance>
+struct keep_accepted {
+  Acceptance accept;
+  std::uint32_t* columns;
+
+  SERAC_DEVICE void operator()(std::int64_t at, const top2& state) const {
+    if (accept(state.best, state.second)) columns[at] = static_cast<std::uint32_t>(state.index);
+  }
+};
+
+/// An acceptance that leaves everything to be rescored.
+struct accept_all {
+  SERAC_HOST_DEVICE bool operator()(std::int32_t, std::int32_t) const { return true; }
+};
+
+/// A judge that keeps every state.
+struct keep_state {
+  top2* states;
+
+  SERAC_DEVICE void operator()(std::int64_t at, const top2& state) const { states[at] = state; }
+};
+
+/// `block_counts[block]` becomes the number of matches among the block's rows.
+/// Launch: Threads threads, a block for every Threads rows.
+template <int Threads = compact_threads>
+__global__ void __launch_bounds__(Threads)
+    count_matches(const std::uint32_t* columns, std::int64_t row_count, std::uint32_t* block_counts) {
+  const std::int64_t row = std::int64_t{blockIdx.x} * Threads + threadIdx.x;
+  const int matches = __syncthreads_count(row < row_count && columns[row] != no_match);
+  if (threadIdx.x == 0) block_counts[blockIdx.x] = static_cast<std::uint32_t>(matches);
+}
+
+}  // namespace serac::kernel

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Policies of the tensor-core path by mma.sync and what follows from them.
+#pragma once
+
+#include <serac/chunk_maxima.hpp>
+#include <serac/detail/config.hpp>
+#include <serac/detail/integer.hpp>
+
+namespace serac {
+
+/// Pass 1 by mma.sync (sm_80 and later). Derive from it and override members by name.
+template <int Width>
+struct mma_policy_for {
+  using element = std::uint8_t;                             ///< std::uint8_t or std::int8_t
+  static constexpr int width = Width;                       ///< bytes in a descriptor: 32, 64, 128 or 256
+  static constexpr int warp_rows = Width <= 128 ? 80 : 32;  ///< rows that a warp keeps in registers: a multiple of 16
+  static constexpr int warps = 4;                           ///< warps in a block, all against the same columns
+  static constexpr int tile_columns = 128;  ///< columns in shared memory at a time: a multiple of 16. A quarter is a group
+  static constexpr int min_blocks = 3;      ///< blocks that an SM must be able to hold (caps registers)
+};
+
+struct mma_policy : mma_policy_for<128> {};
+
+/// Everything that follows from an mma policy.
+template <class Policy>
+struct mma_traits {
+  using element = typename Policy::element;
+  static constexpr int width = Policy::width;
+  static constexpr int warp_rows = Policy::warp_rows;
+  static constexpr int warps = Policy::warps;
+  static constexpr int threads = 32 * warps;
+  static constexpr int min_blocks = Policy::min_blocks;
+  static constexpr int tile_rows = warps * warp_rows;
+  static constexpr int tile_columns = Policy::tile_columns;
+
+  // Fragments. Lane 4 * r + q holds, of 16 rows, rows r and r + 8; of a slice of 8 columns, the descriptor of column r;
+  // of their scores, columns 2 * q and 2 * q + 1. Of every descriptor it holds the pieces 4 * p + q, p < pieces, of
+  // `load_bytes` each. Step k of the product takes words 2 * (k % load_steps) and the next of piece k / load_steps: a
+  // permutation of the words of a descriptor, the same for rows and columns, so that a piece is one plain load.
+  static constexpr int row_blocks = warp_rows / 16;
+  static constexpr int slices = tile_columns / 8;
+  static constexpr int steps = width / 32;
+  static constexpr int load_bytes = width < 64 ? 8 : 16;
+  static constexpr int load_steps = load_bytes / 8;
+  static constexpr int pieces = width / (4 * load_bytes);
+
+  // Shared memory, in bytes: columns [2][tile_columns][width], where the 16-byte pieces of a descriptor are swizzled.
+  static constexpr int stage_bytes = tile_columns * width;
+  static constexpr int shared_bytes = 2 * stage_bytes;
+
+  /// Where byte `byte` of column `column` of a tile lies in its stage. A load of 16 bytes is served eight lanes at a
+  /// time, columns r and r + 1 (r even) of pieces 4 * p to 4 * p + 3: from 128 bytes on these 64-byte halves would meet in
+  /// the same banks, so odd columns swap theirs. Below, such a load (or one of 8 bytes by sixteen lanes) covers 128
+  /// consecutive bytes. A copy writes whole 128-byte lines. None meets a bank conflict.
+  SERAC_HOST_DEVICE static constexpr int shared_offset(int column, int byte) {
+    return column * width + (width < 128 ? byte : byte ^ column % 2 * 64);
+  }
+
+  static_assert(width == 32 || width == 64 || width == 128 || width == 256, "the width is 32, 64, 128 or 256 bytes");
+  static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
+  static_assert(warp_rows % 16 == 0 && warp_rows >= 16, "warp_rows is a multiple of 16: the rows of one product");
+  static_assert(warp_rows * width <= 128 * 128, "the rows of a warp must fit its registers: 16 KiB at most");
+  static_assert(warps >= 1 && warps <= 32, "a block has 1 to 32 warps");
+  static_assert(tile_columns % 16 == 0 && tile_columns >= 16, "tile_columns is a multiple of 16: two slices at a time");
+  static_assert(stage_bytes % (16 * threads) == 0, "the threads share the copy of a tile of columns evenly, 16 bytes each");
+  static_assert(threads * 16 % (2 * width) == 0, "the block copies an even number of columns at a time");
+  static_assert(min_blocks >= 1, "an SM holds at least one block");
+  static_assert(shared_bytes <= 227 * 1024, "two tiles of columns must fit 227 KiB of shared memory");
+
+  // A group is what a lane sees of a tile of columns: two columns of each slice.
+  static constexpr int tile_groups = 4;
+
+  /// The group, within its tile, of a column of the tile.
+  SERAC_HOST_DEVICE static constexpr int group_of(int column) { return column % 8 / 2; }
+
+  // A segment is one tile of rows (segment_tiles is 1), a row chunk the rows of one warp.
+  static constexpr int segment_chunks = warps;
+
+  SERAC_HOST_DEVICE static constexpr int chunk_rows(const chunk_pair&) { return warp_rows; }
+  SERAC_HOST_DEVICE static constexpr int row_of(const chunk_pair&, int chunk, int member) {
+    return chunk * warp_rows + member;
+  }
+  SERAC_HOST_DEVICE static constexpr int chunk_of_row(const chunk_pair&, int row) { return row / warp_rows; }
+
+  // A unit of pass 1 is one tile of columns against one tile of rows.
+  SERAC_HOST_DEVICE static constexpr int column_tiles(const chunk_pair& pair) {
+    return detail::ceil_div(pair.right_count, tile_columns);
+  }
+  SERAC_HOST_DEVICE static constexpr std::int64_t units(const chunk_pair& pair) {
+    return std::int64_t{pair.segments} * column_tiles(pair);
+  }
+};
+
+}  // namespace serac
