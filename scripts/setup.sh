@@ -58,6 +58,12 @@ install_cmake() {
 # Is there an NVIDIA GPU that can be used?
 has_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
+# The architectures of the GPUs at hand, as CMake writes them; 90a, not 90, has all that Hopper can do.
+gpu_architectures() {
+    nvidia-smi --query-gpu=compute_cap --format=csv,noheader | sort -u |
+        sed 's/\.//; s/^90$/90a/; s/$/-real/' | paste -sd ';'
+}
+
 preset=host
 options=()
 if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
@@ -65,6 +71,6 @@ if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
 fi
 if command -v nvcc >/dev/null; then
     preset=cuda
-    if has_gpu; then options+=(-DCMAKE_CUDA_ARCHITECTURES=native); fi
+    if has_gpu; then options+=("-DCMAKE_CUDA_ARCHITECTURES=$(gpu_architectures)"); fi
 fi
 jobs=$(nproc)
