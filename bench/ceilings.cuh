@@ -6,6 +6,9 @@
 
 #include <cstdint>
 
+#include <serac/detail/wgmma.cuh>
+#include <serac/device/tensor_match.cuh>
+
 #include "measure.cuh"
 
 namespace bench {
@@ -54,6 +57,37 @@ __global__ void mma_chains(int iterations, std::uint32_t seed, std::uint32_t* si
 #endif
 }
 
+/// wgmma.m64n256k32 u8 by two warpgroups a block, from tiles in shared memory filled with random bytes.
+template <int Unused = 0>
+__global__ void __launch_bounds__(256, 1) wgmma_chains(int iterations, std::uint32_t seed, std::uint32_t* sink) {
+#ifdef SERAC_HAS_WGMMA
+  namespace sd = serac::detail;
+  extern __shared__ std::uint8_t unaligned[];
+  std::uint8_t* const shared = unaligned + (-static_cast<std::uint32_t>(__cvta_generic_to_shared(unaligned)) & 1023);
+  constexpr int a_bytes = 64 * 128, b_bytes = 256 * 128;
+  for (int i = threadIdx.x; i < (2 * a_bytes + b_bytes) / 4; i += blockDim.x) {
+    reinterpret_cast<std::uint32_t*>(shared)[i] = (seed + i) * 2654435761u;
+  }
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x / 128), 0);
+  const std::uint64_t a = sd::wgmma_descriptor<128>(shared + warpgroup * a_bytes);
+  const std::uint64_t b = sd::wgmma_descriptor<128>(shared + 2 * a_bytes);
+  std::int32_t sums[128] = {};
+  for (int i = 0; i < iterations; ++i) {
+    sd::wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < 4; ++k) sd::wgmma<std::uint8_t, 256>(sums, a + 2 * k, b + 2 * k, true);
+    sd::wgmma_commit();
+    sd::wgmma_wait<0>(sums);
+  }
+  std::uint32_t total = 0;
+#pragma unroll
+  for (int i = 0; i < 128; ++i) total += sums[i];
+  if (total == seed) *sink = total;
+#endif
+}
+
 /// Scores of 128 bytes a microsecond.
 inline double scores_per_us(double bytes_products, double us) { return bytes_products / 128 / us; }
 
@@ -82,6 +116,18 @@ inline double mma_ceiling() {
   const timing t =
       measure([&](cudaStream_t s) { mma_chains<chains><<<blocks, threads, 0, s>>>(iterations, 0x01234567u, sink.data()); });
   return scores_per_us(16.0 * 8 * 32 * chains * (threads / 32) * double(iterations) * blocks, t.median);
+}
+
+/// Ceiling of wgmma.m64n256k32 u8 in 128-byte scores a microsecond; 0 where there is none.
+inline double wgmma_ceiling() {
+  if (!serac::device::detail::has_wgmma()) return 0;
+  constexpr int iterations = 4096, shared_bytes = 1024 + 2 * 64 * 128 + 256 * 128;
+  const int blocks = multiprocessors();
+  device_array<std::uint32_t> sink(1);
+  BENCH_CHECK(cudaFuncSetAttribute(wgmma_chains<>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+  const timing t = measure(
+      [&](cudaStream_t s) { wgmma_chains<><<<blocks, 256, shared_bytes, s>>>(iterations, 0x01234567u, sink.data()); });
+  return 2.0 * 64 * 256 * iterations * blocks / t.median;
 }
 
 }  // namespace bench

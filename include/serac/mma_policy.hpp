@@ -17,8 +17,9 @@ struct mma_policy_for {
   static constexpr int width = Width;                       ///< bytes in a descriptor: 32, 64, 128 or 256
   static constexpr int warp_rows = Width <= 128 ? 80 : 32;  ///< rows that a warp keeps in registers: a multiple of 16
   static constexpr int warps = 4;                           ///< warps in a block, all against the same columns
-  static constexpr int tile_columns = 128;  ///< columns in shared memory at a time: a multiple of 16. A quarter is a group
-  static constexpr int min_blocks = 3;      ///< blocks that an SM must be able to hold (caps registers)
+  static constexpr int tile_columns =
+      128;                              ///< columns in shared memory at a time: a multiple of 16. A quarter is a group
+  static constexpr int min_blocks = 3;  ///< blocks that an SM must be able to hold (caps registers)
 };
 
 struct mma_policy : mma_policy_for<128> {};
@@ -51,8 +52,8 @@ struct mma_traits {
   static constexpr int shared_bytes = 2 * stage_bytes;
 
   /// Where byte `byte` of column `column` of a tile lies in its stage. A load of 16 bytes is served eight lanes at a
-  /// time, columns r and r + 1 (r even) of pieces 4 * p to 4 * p + 3: from 128 bytes on these 64-byte halves would meet in
-  /// the same banks, so odd columns swap theirs. Below, such a load (or one of 8 bytes by sixteen lanes) covers 128
+  /// time, columns r and r + 1 (r even) of pieces 4 * p to 4 * p + 3: from 128 bytes on these 64-byte halves would meet
+  /// in the same banks, so odd columns swap theirs. Below, such a load (or one of 8 bytes by sixteen lanes) covers 128
   /// consecutive bytes. A copy writes whole 128-byte lines. None meets a bank conflict.
   SERAC_HOST_DEVICE static constexpr int shared_offset(int column, int byte) {
     return column * width + (width < 128 ? byte : byte ^ column % 2 * 64);
@@ -64,7 +65,8 @@ struct mma_traits {
   static_assert(warp_rows * width <= 128 * 128, "the rows of a warp must fit its registers: 16 KiB at most");
   static_assert(warps >= 1 && warps <= 32, "a block has 1 to 32 warps");
   static_assert(tile_columns % 16 == 0 && tile_columns >= 16, "tile_columns is a multiple of 16: two slices at a time");
-  static_assert(stage_bytes % (16 * threads) == 0, "the threads share the copy of a tile of columns evenly, 16 bytes each");
+  static_assert(stage_bytes % (16 * threads) == 0,
+                "the threads share the copy of a tile of columns evenly, 16 bytes each");
   static_assert(threads * 16 % (2 * width) == 0, "the block copies an even number of columns at a time");
   static_assert(min_blocks >= 1, "an SM holds at least one block");
   static_assert(shared_bytes <= 227 * 1024, "two tiles of columns must fit 227 KiB of shared memory");

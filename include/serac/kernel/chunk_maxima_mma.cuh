@@ -22,7 +22,8 @@ class mma_rows {
  public:
   using traits = mma_traits<Policy>;
 
-  /// Reads the warp's rows: those from `rows` on, `count` of which exist; the others become zero. All lanes of the warp.
+  /// Reads the warp's rows: those from `rows` on, `count` of which exist; the others become zero. All lanes of the
+  /// warp.
   SERAC_DEVICE void load(const typename traits::element* rows, std::int64_t stride, int count) {
     const int r = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
 #pragma unroll
@@ -101,37 +102,55 @@ class mma_rows {
   std::uint32_t words_[traits::row_blocks][traits::steps][4];
 };
 
-/// Starts the copy of the tile of columns from `columns` on, `count` of which exist, into `stage`; the others become
-/// zero. All threads of the block; they owe copy_async_commit, copy_async_wait and a barrier.
+/// Copies tiles of columns to shared memory one after the other; columns behind the image become zero. All threads of
+/// the block.
 template <class Policy>
-SERAC_DEVICE void copy_columns(std::uint8_t* stage, const typename Policy::element* columns, std::int64_t stride,
-                               int count) {
+class mma_columns {
+ public:
   using traits = mma_traits<Policy>;
-  constexpr int lanes = traits::width / 16;  // threads that share a column
-  constexpr int at_once = traits::threads / lanes;
-  const int column = threadIdx.x / lanes, byte = threadIdx.x % lanes * 16;
-  stage += traits::shared_offset(column, byte);
-  const typename Policy::element* const source = columns + column * stride + byte;
-  if (stride == traits::width && count >= traits::tile_columns) {  // the usual case, without address arithmetic
+  using element = typename traits::element;
+
+  /// Begins with the tile whose first column is at `first`; `count` columns are left from there on.
+  SERAC_DEVICE mma_columns(const element* first, std::int64_t stride, int count)
+      : source_(first + thread_column() * stride + thread_byte()), stride_(stride), left_(count - thread_column()) {}
+
+  /// Starts the copy of the next tile, which exists, to `stage`. The caller owes copy_async_wait and a barrier.
+  SERAC_DEVICE void start_copy(std::uint8_t* stage) {
+    stage += traits::shared_offset(thread_column(), thread_byte());
+    if (stride_ == traits::width && left_ >= traits::tile_columns) {  // the usual case, without address arithmetic
 #pragma unroll
-    for (int c = 0; c < traits::tile_columns; c += at_once) {
-      detail::copy_async<16>(stage + c * traits::width, source + c * traits::width, true);
-    }
-  } else {
+      for (int c = 0; c < traits::tile_columns; c += at_once) {
+        detail::copy_async<16>(stage + c * traits::width, source_ + c * traits::width, true);
+      }
+    } else {
 #pragma unroll 1
-    for (int c = 0; c < traits::tile_columns; c += at_once) {
-      const bool valid = column + c < count;
-      detail::copy_async<16>(stage + c * traits::width, valid ? source + c * stride : columns, valid);
+      for (int c = 0; c < traits::tile_columns; c += at_once) {
+        detail::copy_async<16>(stage + c * traits::width, source_ + (c < left_ ? c * stride_ : 0), c < left_);
+      }
     }
+    detail::copy_async_commit();
+    source_ += traits::tile_columns * stride_;
+    left_ -= traits::tile_columns;
   }
-}
+
+ private:
+  static constexpr int lanes = traits::width / 16;  // threads that share a column
+  static constexpr int at_once = traits::threads / lanes;
+  SERAC_DEVICE static int thread_column() { return threadIdx.x / lanes; }
+  SERAC_DEVICE static int thread_byte() { return threadIdx.x % lanes * 16; }
+
+  const element* source_;
+  std::int64_t stride_;
+  int left_;  // from this thread's column on
+};
 
 /// The greatest of `maxima` over the warp's rows, for this lane's columns. All lanes of the warp.
 template <class Policy>
 SERAC_DEVICE std::int32_t group_maximum(const lane_maxima<Policy>& maxima) {
   std::int32_t greatest = max(maxima[0][0], maxima[0][1]);
 #pragma unroll
-  for (int b = 1; b < mma_traits<Policy>::row_blocks; ++b) greatest = __vimax3_s32(greatest, maxima[b][0], maxima[b][1]);
+  for (int b = 1; b < mma_traits<Policy>::row_blocks; ++b)
+    greatest = __vimax3_s32(greatest, maxima[b][0], maxima[b][1]);
 #pragma unroll
   for (int distance = 4; distance < 32; distance *= 2) {
     greatest = max(greatest, __shfl_xor_sync(0xffffffffu, greatest, distance));
@@ -139,23 +158,21 @@ SERAC_DEVICE std::int32_t group_maximum(const lane_maxima<Policy>& maxima) {
   return greatest;
 }
 
-/// Writes the maxima of the warp's rows, joined over the four lanes that share them, to out[row]; where `shared`, other
-/// blocks write their maxima of the same rows and chunk. All lanes of the warp.
+/// The row of its warp, but for the block of rows, whose maximum a lane writes; lanes with lane & 2 write none.
+SERAC_DEVICE int written_row() { return threadIdx.x % 32 / 4 + 8 * (threadIdx.x & 1); }
+
+/// Writes the maxima of the warp's rows, joined over the four lanes that share them, to out[16 * b], b the block of
+/// rows; where `shared`, other thread blocks have their part in the same maxima. All lanes of the warp.
 template <class Policy>
 SERAC_DEVICE void write_row_maxima(const lane_maxima<Policy>& maxima, std::int32_t* out, bool shared) {
-  const bool odd = threadIdx.x & 1;
-  out += threadIdx.x % 32 / 4 + 8 * odd;
+  const bool odd = threadIdx.x & 1, writes = (threadIdx.x & 2) == 0;
 #pragma unroll
   for (int b = 0; b < mma_traits<Policy>::row_blocks; ++b) {  // odd lanes go on with the second row
-    std::int32_t row = max(odd ? maxima[b][1] : maxima[b][0],
-                           __shfl_xor_sync(0xffffffffu, odd ? maxima[b][0] : maxima[b][1], 1));
+    std::int32_t row =
+        max(odd ? maxima[b][1] : maxima[b][0], __shfl_xor_sync(0xffffffffu, odd ? maxima[b][0] : maxima[b][1], 1));
     row = max(row, __shfl_xor_sync(0xffffffffu, row, 2));
-    if ((threadIdx.x & 2) != 0) continue;
-    if (shared) {
-      atomicMax(out + 16 * b, row);
-    } else {
-      out[16 * b] = row;
-    }
+    if (writes && shared) atomicMax(out + 16 * b, row);
+    if (writes && !shared) out[16 * b] = row;
   }
 }
 
@@ -200,48 +217,58 @@ __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy
     const int first_row = row_chunk * traits::warp_rows;
     unit += end_tile - first_tile;
 
-    const auto start_copy = [&](int tile) {
-      const int first = tile * traits::tile_columns;
-      copy_columns<Policy>(columns + (tile - first_tile) % 2 * traits::stage_bytes,
-                           right + (pair.right_first + first) * right_stride, right_stride, pair.right_count - first);
-      detail::copy_async_commit();
-    };
-    start_copy(first_tile);
+    mma_columns<Policy> source(
+        right + (pair.right_first + std::int64_t{first_tile} * traits::tile_columns) * right_stride, right_stride,
+        pair.right_count - first_tile * traits::tile_columns);
+    int stage = 0;
+    source.start_copy(columns);
 
     const int rows_left = pair.left_count - first_row;
     mma_rows<Policy> rows;
-    if (rows_left > 0) rows.load(left + (pair.left_first + std::int64_t{first_row}) * left_stride, left_stride, rows_left);
+    if (rows_left > 0)
+      rows.load(left + (pair.left_first + std::int64_t{first_row}) * left_stride, left_stride, rows_left);
 
+    const int row_chunks = pair.row_chunks;
     std::int32_t* column_out = maxima.columns + pair.column_maxima + row_chunk +
-                               (std::int64_t{first_tile} * traits::tile_groups + lane % 4) * pair.row_chunks;
+                               (std::int64_t{first_tile} * traits::tile_groups + lane % 4) * row_chunks;
+    std::int32_t* row_out = maxima.rows + pair.row_maxima +
+                            std::int64_t{first_tile / pair.chunk_tiles} * pair.row_stride + first_row + written_row();
+    int chunk_left = pair.chunk_tiles - first_tile % pair.chunk_tiles;
+    bool from_start = chunk_left == pair.chunk_tiles;  // this block has the present chunk from its first tile on
+
     lane_maxima<Policy> chunk_max = {};
-    int chunk = first_tile / pair.chunk_tiles;
-    for (int tile = first_tile; tile < end_tile; ++tile) {
+    for (int tiles_left = end_tile - first_tile; tiles_left > 0;) {
       detail::copy_async_wait<0>();
       __syncthreads();  // this tile is there, and nobody reads the one before any more
-      if (tile + 1 < end_tile) start_copy(tile + 1);
+      const std::uint8_t* const tile = columns + stage;
+      stage = traits::stage_bytes - stage;
+      if (--tiles_left > 0) source.start_copy(columns + stage);
 
-      lane_maxima<Policy> tile_max = {};
-      if (rows_left > 0) rows.score(columns + (tile - first_tile) % 2 * traits::stage_bytes, tile_max);
+      lane_maxima<Policy> tile_max;
+      if (rows_left > 0) {
+        rows.score(tile, tile_max);
+      } else {
+#pragma unroll
+        for (int b = 0; b < traits::row_blocks; ++b) tile_max[b][0] = tile_max[b][1] = 0;
+      }
 
       const std::int32_t of_group = group_maximum<Policy>(tile_max);
       if (lane < 4) *column_out = of_group;
-      column_out += std::int64_t{traits::tile_groups} * pair.row_chunks;
+      column_out += std::int64_t{row_chunks} * traits::tile_groups;
 
 #pragma unroll
       for (int b = 0; b < traits::row_blocks; ++b) {
         chunk_max[b][0] = max(chunk_max[b][0], tile_max[b][0]);
         chunk_max[b][1] = max(chunk_max[b][1], tile_max[b][1]);
       }
-      const int chunk_end = (chunk + 1) * pair.chunk_tiles;
-      if (tile + 1 == chunk_end || tile + 1 == end_tile) {
-        const bool whole = chunk * pair.chunk_tiles >= first_tile && min(chunk_end, column_tiles) <= end_tile;
-        write_row_maxima<Policy>(chunk_max,
-                                 maxima.rows + pair.row_maxima + std::int64_t{chunk} * pair.row_stride + first_row,
-                                 !whole);
+      if (--chunk_left == 0 || tiles_left == 0) {
+        const bool to_end = chunk_left == 0 || end_tile == column_tiles;
+        write_row_maxima<Policy>(chunk_max, row_out, !(from_start && to_end));
 #pragma unroll
         for (int b = 0; b < traits::row_blocks; ++b) chunk_max[b][0] = chunk_max[b][1] = 0;
-        ++chunk;
+        row_out += pair.row_stride;
+        chunk_left = pair.chunk_tiles;
+        from_start = true;
       }
     }
     __syncthreads();  // nobody reads the last tile any more

@@ -23,10 +23,6 @@ struct wgmma_unit {
 
 #ifdef SERAC_HAS_WGMMA
 
-namespace detail {
-
-using namespace ::serac::detail;
-
 SERAC_DEVICE std::int32_t max3(std::int32_t a, std::int32_t b, std::int32_t c) { return __vimax3_s32(a, b, c); }
 
 /// Maximum of the `Count` accumulators of one row (0 or 1) whose columns are e = first, first + 1, ...
@@ -43,8 +39,6 @@ SERAC_DEVICE std::int32_t group_max(const std::int32_t (&sums)[Registers], int f
     return greatest;
   }
 }
-
-}  // namespace detail
 
 /// The unit of the given number, counted over all pairs.
 template <class Traits>
@@ -197,12 +191,12 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
           for (int i = 0; i < 2; ++i) {
 #pragma unroll
             for (int row = 0; row < 2; ++row) {
-              of_group[i][row] = detail::group_max<traits::group>(scores, (g + i) * traits::group, row);
+              of_group[i][row] = group_max<traits::group>(scores, (g + i) * traits::group, row);
             }
-            column_max[g + i] = detail::max3(column_max[g + i], of_group[i][0], of_group[i][1]);
+            column_max[g + i] = max3(column_max[g + i], of_group[i][0], of_group[i][1]);
           }
-          row_max[0] = detail::max3(row_max[0], of_group[0][0], of_group[1][0]);
-          row_max[1] = detail::max3(row_max[1], of_group[0][1], of_group[1][1]);
+          row_max[0] = max3(row_max[0], of_group[0][0], of_group[1][0]);
+          row_max[1] = max3(row_max[1], of_group[0][1], of_group[1][1]);
         }
         // Four lanes share two rows: odd lanes go on with the second.
         const bool odd = lane & 1;

@@ -49,8 +49,6 @@ __global__ void __launch_bounds__(scan_rows_threads)
   verdicts.columns[at] = no_match;
 }
 
-namespace detail {
-
 /// Rows of a window that a block has to rescore, in shared memory.
 struct rescore_list {
   int count;
@@ -88,8 +86,6 @@ SERAC_DEVICE void rescore_list_rows(const rescore_list& list, Query query, Membe
   }
 }
 
-}  // namespace detail
-
 /// Rescores the winning chunk of every row that can match, and hands its exact state to `judge(at, state)`, `at` being
 /// its place in `verdicts`. Launch: rescore_threads threads, grid (most column chunks of a pair, row splits, pairs).
 template <class Layout, class Judge>
@@ -103,12 +99,12 @@ __global__ void __launch_bounds__(rescore_threads)
   const int first_column = chunk * chunk_columns;
   const int columns = min(chunk_columns, pair.right_count - first_column);
 
-  __shared__ detail::rescore_list list;
+  __shared__ rescore_list list;
   for (int first = static_cast<int>(blockIdx.y) * rescore_window; first < pair.left_count;
        first += static_cast<int>(gridDim.y) * rescore_window) {
-    detail::collect_rows(list, first, min(first + rescore_window, pair.left_count),
+    collect_rows(list, first, min(first + rescore_window, pair.left_count),
                          [&](int row) { return verdicts.chunk[pair.first_row + row] == chunk; });
-    detail::rescore_list_rows<typename Layout::element, Layout::width>(
+    rescore_list_rows<typename Layout::element, Layout::width>(
         list, [&](int row) { return left.data + (std::int64_t{pair.left_first} + row) * left.stride; },
         [&](int m) { return right.data + (std::int64_t{pair.right_first} + first_column + m) * right.stride; },
         [&](int m) { return first_column + m; }, columns,
@@ -139,10 +135,10 @@ __global__ void __launch_bounds__(rescore_threads)
   };
   const auto in_chunk = [&](int row) { return Layout::chunk_of_row(pair, row) == chunk; };
 
-  __shared__ detail::rescore_list list;
+  __shared__ rescore_list list;
   for (int first = static_cast<int>(blockIdx.y) * rescore_window; first < pair.left_count;
        first += static_cast<int>(gridDim.y) * rescore_window) {
-    detail::collect_rows(list, first, min(first + rescore_window, pair.left_count), [&](int row) {
+    collect_rows(list, first, min(first + rescore_window, pair.left_count), [&](int row) {
       const std::uint32_t column = column_of(row);
       if (column == no_match) return false;
       if (in_chunk(row)) return true;
@@ -154,7 +150,7 @@ __global__ void __launch_bounds__(rescore_threads)
       return !accept(verdicts.best[pair.first_row + row], bound);
     });
     const auto row_of = [&](int m) { return Layout::row_of(pair, chunk, m); };
-    detail::rescore_list_rows<typename Layout::element, Layout::width>(
+    rescore_list_rows<typename Layout::element, Layout::width>(
         list,
         [&](int row) {
           const std::uint32_t column = column_of(row);
