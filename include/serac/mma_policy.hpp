@@ -18,8 +18,9 @@ struct mma_policy_for {
   static constexpr int warp_rows = Width <= 128 ? 80 : 32;  ///< rows that a warp keeps in registers: a multiple of 16
   static constexpr int warps = 4;                           ///< warps in a block, all against the same columns
   static constexpr int tile_columns =
-      128;                              ///< columns in shared memory at a time: a multiple of 16. A quarter is a group
-  static constexpr int min_blocks = 3;  ///< blocks that an SM must be able to hold (caps registers)
+      128;  ///< columns in shared memory at a time: a multiple of 16. A quarter is a group
+  static constexpr int unroll = Width == 128 ? 8 : 2;  ///< pairs of slices of 8 columns that the code spells out
+  static constexpr int min_blocks = 3;                 ///< blocks that an SM must be able to hold (caps registers)
 };
 
 struct mma_policy : mma_policy_for<128> {};
@@ -33,6 +34,7 @@ struct mma_traits {
   static constexpr int warps = Policy::warps;
   static constexpr int threads = 32 * warps;
   static constexpr int min_blocks = Policy::min_blocks;
+  static constexpr int unroll = Policy::unroll;
   static constexpr int tile_rows = warps * warp_rows;
   static constexpr int tile_columns = Policy::tile_columns;
 
@@ -68,6 +70,7 @@ struct mma_traits {
   static_assert(stage_bytes % (16 * threads) == 0,
                 "the threads share the copy of a tile of columns evenly, 16 bytes each");
   static_assert(threads * 16 % (2 * width) == 0, "the block copies an even number of columns at a time");
+  static_assert(unroll >= 1, "at least one pair of slices is spelled out");
   static_assert(min_blocks >= 1, "an SM holds at least one block");
   static_assert(shared_bytes <= 227 * 1024, "two tiles of columns must fit 227 KiB of shared memory");
 

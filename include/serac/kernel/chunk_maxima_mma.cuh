@@ -55,7 +55,7 @@ class mma_rows {
 #pragma unroll
     for (int b = 0; b < traits::row_blocks; ++b) maxima[b][0] = maxima[b][1] = 0;
 
-#pragma unroll
+#pragma unroll(traits::unroll)
     for (int slice = 0; slice < traits::slices; slice += 2) {
       detail::word_vector<traits::load_bytes> pieces[2][traits::pieces];
 #pragma unroll
@@ -225,8 +225,9 @@ __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy
 
     const int rows_left = pair.left_count - first_row;
     mma_rows<Policy> rows;
-    if (rows_left > 0)
+    if (rows_left > 0) {
       rows.load(left + (pair.left_first + std::int64_t{first_row}) * left_stride, left_stride, rows_left);
+    }
 
     const int row_chunks = pair.row_chunks;
     std::int32_t* column_out = maxima.columns + pair.column_maxima + row_chunk +
