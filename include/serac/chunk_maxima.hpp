@@ -25,7 +25,7 @@ struct chunk_pair {
   std::int64_t row_maxima;     ///< offset of [column_chunks][row_stride] in chunk_maxima::rows
   std::int64_t column_maxima;  ///< offset of [column groups][row_chunks] in chunk_maxima::columns
   std::int64_t first_unit;     ///< units of pass 1 in the pairs before this one
-  std::int64_t first_row;      ///< rows of the pairs before this one: where its rows stand in row_verdicts
+  std::int64_t first_row;      ///< where its rows stand in row_verdicts: a multiple of 16, with room for as many
 };
 
 /// The maxima of all pairs, in device memory.

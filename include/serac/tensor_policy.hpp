@@ -47,6 +47,7 @@ struct wgmma_traits {
   static constexpr int threads = 128 * (consumers + 1);
   static constexpr int consumer_registers = 240;
   static constexpr int producer_registers = 24;
+  static constexpr int units = 4;  // taken ahead
 
   // Of a tile a thread holds, for two rows, the columns 8 * (e / 2) + 2 * (lane % 4) + e % 2, e < thread_columns;
   // the groups are runs of e.

@@ -122,10 +122,11 @@ struct tensor_scratch {
     maxima.rows = carver.take<std::int32_t>(row_values);
     maxima.columns = carver.take<std::int32_t>(column_tiles * Traits::tile_groups * row_chunks);
     row_maxima_bytes = static_cast<std::size_t>(row_values) * sizeof(std::int32_t);
-    verdicts.best = carver.take<std::int32_t>(left_count);
-    verdicts.second = carver.take<std::int32_t>(left_count);
-    verdicts.chunk = carver.take<std::uint8_t>(left_count);
-    verdicts.columns = carver.take<std::uint32_t>(left_count);
+    const std::int64_t verdict_rows = (left_count + 15) / 16 * 16;
+    verdicts.best = carver.take<std::int32_t>(verdict_rows);
+    verdicts.second = carver.take<std::int32_t>(verdict_rows);
+    verdicts.chunk = carver.take<std::uint8_t>(verdict_rows);
+    verdicts.columns = carver.take<std::uint32_t>(verdict_rows);
     block_counts = carver.take<std::uint32_t>((left_count + kernel::compact_threads - 1) / kernel::compact_threads);
   }
 };
@@ -135,7 +136,8 @@ struct tensor_scratch {
 template <class Policy, class Acceptance>
 status scan_pair(const descriptor_view<typename Policy::element>& left,
                  const descriptor_view<typename Policy::element>& right, const Acceptance& accept,
-                 const tensor_scratch<wgmma_traits<Policy>>& scratch, chunk_pair& plan, cudaStream_t stream) noexcept {
+                 const tensor_scratch<wgmma_traits<Policy>>& scratch, chunk_pair& plan, int& multiprocessors,
+                 cudaStream_t stream) noexcept {
   using traits = wgmma_traits<Policy>;
   CUtensorMap left_map, right_map;
   if (auto s = make_tensor_map(left, traits::tile_rows, traits::swizzle, left_map); !s.ok()) return s;
@@ -146,7 +148,8 @@ status scan_pair(const descriptor_view<typename Policy::element>& left,
   if (auto s = resident_blocks("chunk_maxima_wgmma", pass1, traits::threads, traits::shared_bytes, resident); !s.ok()) {
     return s;
   }
-  plan = plan_wgmma_pair<traits>(left.count, right.count, static_cast<int>(resident));
+  multiprocessors = static_cast<int>(resident);
+  plan = plan_wgmma_pair<traits>(left.count, right.count, multiprocessors);
   const int column_tiles = static_cast<int>((right.count + traits::tile_columns - 1) / traits::tile_columns);
   const std::int64_t units = std::int64_t{ceil_div(column_tiles, traits::consumers)} * plan.segments;
 
@@ -169,9 +172,11 @@ status scan_pair(const descriptor_view<typename Policy::element>& left,
                 kernel::scan_rows_threads, 0, stream, scratch.pair, scratch.maxima, accept, scratch.verdicts);
 }
 
-/// Blocks over which the rows of a window list are spread, so that a single pair fills the device.
-inline unsigned row_splits(std::int64_t rows) {
-  return static_cast<unsigned>(std::min<std::int64_t>((rows + kernel::rescore_window - 1) / kernel::rescore_window, 4));
+/// Blocks that share the rows of each chunk of a single pair, so that it fills a device of `multiprocessors`.
+inline unsigned row_splits(std::int64_t rows, int chunks, int multiprocessors) {
+  constexpr int blocks_at_a_time = 4;  // on a multiprocessor
+  const int splits = ceil_div(blocks_at_a_time * multiprocessors, chunks);
+  return static_cast<unsigned>(std::min<std::int64_t>(splits, (rows + 255) / 256));
 }
 
 /// The match list of one pair by tensor cores. Arguments as device::match, already checked; both images hold something.
@@ -185,20 +190,23 @@ status tensor_match(const descriptor_view<typename Policy::element>& left,
   workspace_carver carver(workspace);
   const tensor_scratch<traits> scratch(carver, left.count, right.count);
   chunk_pair plan;
-  if (auto s = scan_pair<Policy>(left, right, accept, scratch, plan, stream); !s.ok()) return s;
+  int multiprocessors = 0;
+  if (auto s = scan_pair<Policy>(left, right, accept, scratch, plan, multiprocessors, stream); !s.ok()) return s;
 
-  const unsigned splits = row_splits(left.count);
   using judge = kernel::keep_accepted<Acceptance>;
   if (auto s = launch("rescore_rows", kernel::rescore_rows<traits, judge>,
-                      dim3(static_cast<unsigned>(plan.column_chunks), splits, 1), kernel::rescore_threads, 0, stream,
-                      scratch.pair, left, right, scratch.verdicts, judge{accept, scratch.verdicts.columns});
+                      dim3(static_cast<unsigned>(plan.column_chunks),
+                           row_splits(left.count, plan.column_chunks, multiprocessors), 1),
+                      kernel::rescore_threads, 0, stream, scratch.pair, left, right, scratch.verdicts,
+                      judge{accept, scratch.verdicts.columns});
       !s.ok()) {
     return s;
   }
   if (options.cross_check) {
-    if (auto s = launch("test_columns", kernel::test_columns<traits, Acceptance>,
-                        dim3(static_cast<unsigned>(plan.row_chunks), splits, 1), kernel::rescore_threads, 0, stream,
-                        scratch.pair, left, right, scratch.maxima, accept, scratch.verdicts);
+    if (auto s = launch(
+            "test_columns", kernel::test_columns<traits, Acceptance>,
+            dim3(static_cast<unsigned>(plan.row_chunks), row_splits(left.count, plan.row_chunks, multiprocessors), 1),
+            kernel::rescore_threads, 0, stream, scratch.pair, left, right, scratch.maxima, accept, scratch.verdicts);
         !s.ok()) {
       return s;
     }
@@ -229,15 +237,18 @@ status tensor_rows(const descriptor_view<typename Policy::element>& left,
   workspace_carver carver(workspace);
   const tensor_scratch<traits> scratch(carver, left.count, right.count);
   chunk_pair plan;
-  if (auto s = scan_pair<Policy>(left, right, kernel::accept_all(), scratch, plan, stream); !s.ok()) return s;
+  int multiprocessors = 0;
+  if (auto s = scan_pair<Policy>(left, right, kernel::accept_all(), scratch, plan, multiprocessors, stream); !s.ok())
+    return s;
   if (auto s = launch("clear_states", kernel::clear_states<top2>, dim3(blocks_for(left.count, 256)), 256, 0, stream,
                       states, left.count);
       !s.ok()) {
     return s;
   }
-  return launch("rescore_rows", kernel::rescore_rows<traits, kernel::keep_state>,
-                dim3(static_cast<unsigned>(plan.column_chunks), row_splits(left.count), 1), kernel::rescore_threads, 0,
-                stream, scratch.pair, left, right, scratch.verdicts, kernel::keep_state{states});
+  return launch(
+      "rescore_rows", kernel::rescore_rows<traits, kernel::keep_state>,
+      dim3(static_cast<unsigned>(plan.column_chunks), row_splits(left.count, plan.column_chunks, multiprocessors), 1),
+      kernel::rescore_threads, 0, stream, scratch.pair, left, right, scratch.verdicts, kernel::keep_state{states});
 }
 
 }  // namespace serac::device::detail

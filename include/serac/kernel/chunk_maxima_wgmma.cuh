@@ -40,20 +40,16 @@ SERAC_DEVICE std::int32_t group_max(const std::int32_t (&sums)[Registers], int f
   }
 }
 
-/// The unit of the given number, counted over all pairs.
+/// The unit of the given number, counted over all pairs; `pair` is one at or before its own.
 template <class Traits>
-SERAC_DEVICE wgmma_unit find_unit(const chunk_pair* pairs, int pair_count, std::int64_t number) {
-  int low = 0, high = pair_count;  // pairs[low].first_unit <= number < pairs[high].first_unit
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    (pairs[middle].first_unit <= number ? low : high) = middle;
-  }
-  const chunk_pair& pair = pairs[low];
-  const int row_tiles = pair.row_stride / Traits::tile_rows;
-  const int local = static_cast<int>(number - pair.first_unit);
-  const int first_row_tile = local % pair.segments * pair.segment_tiles;
-  return {low, local / pair.segments * Traits::consumers, first_row_tile,
-          min(pair.segment_tiles, row_tiles - first_row_tile)};
+SERAC_DEVICE wgmma_unit find_unit(const chunk_pair* pairs, int pair_count, int pair, std::int64_t number) {
+  while (pair + 1 < pair_count && pairs[pair + 1].first_unit <= number) ++pair;
+  const chunk_pair& of = pairs[pair];
+  const int row_tiles = of.row_stride / Traits::tile_rows;
+  const int local = static_cast<int>(number - of.first_unit);
+  const int first_row_tile = local % of.segments * of.segment_tiles;
+  return {pair, local / of.segments * Traits::consumers, first_row_tile,
+          min(of.segment_tiles, row_tiles - first_row_tile)};
 }
 
 #endif
@@ -82,7 +78,8 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
   struct control {
     detail::copy_barrier rows_full[traits::stages], rows_empty[traits::stages];
     detail::copy_barrier columns_full[2], columns_empty[2];
-    wgmma_unit unit[2];
+    detail::copy_barrier unit_full[traits::units], unit_empty[traits::units];
+    wgmma_unit unit[traits::units];
   };
   static_assert(sizeof(control) <= 512);
   auto& sync = *reinterpret_cast<control*>(shared + traits::tiles_bytes);
@@ -96,28 +93,42 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       sync.columns_full[b].init(1);
       sync.columns_empty[b].init(traits::consumers);
     }
+    for (int u = 0; u < traits::units; ++u) {
+      sync.unit_full[u].init(1);
+      sync.unit_empty[u].init(traits::consumers + 1);
+    }
     detail::publish_barriers();
   }
   __syncthreads();
 
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x / 128), 0);
   if (warpgroup == traits::consumers) {
-    // Producer: one thread takes units and keeps the copies going.
     detail::lower_registers<traits::producer_registers>();
-    if (threadIdx.x == traits::consumers * 128) {
+    if (threadIdx.x == traits::consumers * 128 + 32) {
+      // Scheduler: one thread takes units, a few ahead.
+      int pair = 0;
+      for (int round = 0;; ++round) {
+        const int slot = round % traits::units;
+        const auto number = static_cast<std::int64_t>(atomicAdd(next_unit, 1ull));
+        const wgmma_unit unit = number < unit_count ? find_unit<traits>(pairs, pair_count, pair, number) : wgmma_unit{};
+        pair = unit.pair;
+        sync.unit_empty[slot].wait(round / traits::units % 2 ^ 1);
+        sync.unit[slot] = unit;
+        sync.unit_full[slot].arrive();
+        if (unit.row_tiles == 0) break;
+      }
+    } else if (threadIdx.x == traits::consumers * 128) {
+      // Producer: one thread keeps the copies going.
       int stage = 0, rows_phase = 0;
       for (int round = 0;; ++round) {
-        const int buffer = round % 2;
-        const std::int64_t number = static_cast<std::int64_t>(atomicAdd(next_unit, 1ull));
-        sync.columns_empty[buffer].wait((round / 2 + 1) % 2);
-        if (number >= unit_count) {
-          sync.unit[buffer].row_tiles = 0;
-          sync.columns_full[buffer].arrive();
-          break;
-        }
-        const wgmma_unit unit = find_unit<traits>(pairs, pair_count, number);
+        const int slot = round % traits::units;
+        sync.unit_full[slot].wait(round / traits::units % 2);
+        const wgmma_unit unit = sync.unit[slot];
+        sync.unit_empty[slot].arrive();
+        if (unit.row_tiles == 0) break;
         const chunk_pair& pair = pairs[unit.pair];
-        sync.unit[buffer] = unit;
+        const int buffer = round % 2;
+        sync.columns_empty[buffer].wait(round / 2 % 2 ^ 1);
         sync.columns_full[buffer].arrive_and_expect(traits::consumers * traits::column_tile_bytes);
         for (int c = 0; c < traits::consumers; ++c) {
           std::uint8_t* const tile = columns + (buffer * traits::consumers + c) * traits::column_tile_bytes;
@@ -149,10 +160,12 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
     int stage = 0, rows_phase = 0;
 
     for (int round = 0;; ++round) {
+      const int slot = round % traits::units;
+      sync.unit_full[slot].wait(round / traits::units % 2);
+      const wgmma_unit unit = sync.unit[slot];
+      if (unit.row_tiles == 0) break;
       const int buffer = round % 2;
       sync.columns_full[buffer].wait(round / 2 % 2);
-      const wgmma_unit unit = sync.unit[buffer];
-      if (unit.row_tiles == 0) break;
       const chunk_pair& pair = pairs[unit.pair];
       const int column_tile = unit.column_tile + warpgroup;
       const bool inside = column_tile * traits::tile_columns < pair.right_count;  // or an odd tile's idle neighbour
@@ -244,9 +257,16 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
         }
       };
       int tile = 0;
+      if (warpgroup == 1) {  // keeps the consumers' gaps apart
+        run(detail::constant<2>());
+        tile = 2;
+      }
       for (; tile + 4 <= unit.row_tiles; tile += 4) run(detail::constant<4>());
       for (; tile < unit.row_tiles; tile += 2) run(detail::constant<2>());
-      if (leader) sync.columns_empty[buffer].arrive();
+      if (leader) {
+        sync.columns_empty[buffer].arrive();
+        sync.unit_empty[slot].arrive();
+      }
 
       // The eight lanes that hold the same columns of other rows share their maxima.
       const int row_chunk = unit.first_row_tile / pair.segment_tiles * traits::segment_chunks + warp;

@@ -10,6 +10,8 @@
 
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
+#include <serac/detail/copy_async.cuh>
+#include <serac/detail/integer.hpp>
 #include <serac/kernel/compact.cuh>
 #include <serac/top2.hpp>
 #include <serac/view.hpp>
@@ -18,8 +20,8 @@
 namespace serac::kernel {
 
 inline constexpr int scan_rows_threads = 128;
-inline constexpr int rescore_threads = 256;
-inline constexpr int rescore_window = 8 * rescore_threads;  ///< rows that a block looks through at a time
+inline constexpr int rescore_threads = 128;
+inline constexpr int rescore_window = 8192;  ///< rows that a block looks through at a time
 
 /// Best chunk of every row and whether the row can still match: `best`, `second` and `chunk` of `verdicts`; no columns
 /// yet. Launch: scan_rows_threads threads, grid (blocks for the rows of the largest pair, pairs).
@@ -28,7 +30,13 @@ __global__ void __launch_bounds__(scan_rows_threads)
     scan_rows(const chunk_pair* pairs, chunk_maxima maxima, Acceptance accept, row_verdicts verdicts) {
   const chunk_pair& pair = pairs[blockIdx.y];
   const int row = static_cast<int>(blockIdx.x * scan_rows_threads + threadIdx.x);
-  if (row >= pair.left_count) return;
+  if (row >= pair.left_count) {
+    if (row < detail::round_up(pair.left_count, 16)) {  // the rest of a run that later kernels read whole
+      verdicts.chunk[pair.first_row + row] = row_verdicts::rejected;
+      verdicts.columns[pair.first_row + row] = no_match;
+    }
+    return;
+  }
 
   const std::int32_t* const of_row = maxima.rows + pair.row_maxima + row;
   const std::int64_t stride = pair.row_stride;
@@ -52,36 +60,54 @@ __global__ void __launch_bounds__(scan_rows_threads)
 /// Rows of a window that a block has to rescore, in shared memory.
 struct rescore_list {
   int count;
-  int row[rescore_window];
+  std::uint16_t row[rescore_window];  ///< from the window's first
 };
 
-/// Collects the rows of [first, end) that `wanted(row)` picks, in any order. The whole block; two barriers.
+/// The rows of a pair that belong to one of `splits` blocks: [first, end), in whole runs of 16.
+struct row_range {
+  int first, end;
+
+  SERAC_DEVICE row_range(int rows, int split, int splits) {
+    const int runs = (rows + 15) / 16;
+    first = static_cast<int>(std::int64_t{runs} * split / splits) * 16;
+    end = min(rows, static_cast<int>(std::int64_t{runs} * (split + 1) / splits) * 16);
+  }
+};
+
+/// Collects the rows of [first, end) that are wanted, in any order: `wanted(row)` is a bit for each of the 16 rows from
+/// `row`, which is `first` plus a multiple of 16. The whole block; barriers before and after.
 template <class Wanted>
 SERAC_DEVICE void collect_rows(rescore_list& list, int first, int end, Wanted wanted) {
   __syncthreads();  // the last window's list has been read
   if (threadIdx.x == 0) list.count = 0;
   __syncthreads();
-  for (int row = first + static_cast<int>(threadIdx.x); row < end; row += rescore_threads) {
-    if (wanted(row)) list.row[atomicAdd(&list.count, 1)] = row;
+  for (int row = first + static_cast<int>(threadIdx.x) * 16; row < end; row += rescore_threads * 16) {
+    std::uint32_t rows = wanted(row);
+    if (end - row < 16) rows &= (1u << (end - row)) - 1;
+    if (rows == 0) continue;
+    int place = atomicAdd(&list.count, __popc(rows));
+    for (; rows != 0; rows &= rows - 1) list.row[place++] = static_cast<std::uint16_t>(row - first + __ffs(rows) - 1);
   }
   __syncthreads();
 }
 
-/// Rescores the rows of the list, 16 a warp at a time, and hands each with its state to `judge(row, state)` in one
+/// Rescores the rows of the list, 32 a warp at a time, and hands each with its state to `judge(row, state)` in one
 /// lane.
 template <class Element, int Width, class Query, class Member, class Index, class Judge>
-SERAC_DEVICE void rescore_list_rows(const rescore_list& list, Query query, Member member, Index index, int member_count,
-                                    Judge judge) {
+SERAC_DEVICE void rescore_list_rows(const rescore_list& list, int first_row, Query query, Member member, Index index,
+                                    int member_count, Judge judge) {
+  constexpr int warps = rescore_threads / 32;
   const int lane = threadIdx.x % 32;
-  for (int first = static_cast<int>(threadIdx.x) / 32 * 16; first < list.count; first += rescore_threads / 32 * 16) {
-    top2 states[2];
+  for (int first = static_cast<int>(threadIdx.x) / 32 * warp::rescore_queries; first < list.count;
+       first += warps * warp::rescore_queries) {
+    top2 states[4];
     warp::rescore<Element, Width>(
-        [&](int slot) { return first + slot < list.count ? query(list.row[first + slot]) : nullptr; }, member, index,
-        member_count, states);
+        [&](int slot) { return first + slot < list.count ? query(first_row + list.row[first + slot]) : nullptr; },
+        member, index, member_count, states);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int slot = first + lane / 4 + 8 * half;
-      if (lane % 4 == 0 && slot < list.count) judge(list.row[slot], states[half]);
+    for (int i = 0; i < 4; ++i) {
+      const int slot = first + lane / 4 + 8 * i;
+      if (lane % 4 == 0 && slot < list.count) judge(first_row + list.row[slot], states[i]);
     }
   }
 }
@@ -97,22 +123,30 @@ __global__ void __launch_bounds__(rescore_threads)
   if (chunk >= pair.column_chunks) return;
   const int chunk_columns = pair.chunk_tiles * Layout::tile_columns;
   const int first_column = chunk * chunk_columns;
-  const int columns = min(chunk_columns, pair.right_count - first_column);
+  const auto* const queries = left.data + std::int64_t{pair.left_first} * left.stride;
+  const auto* const members = right.data + (std::int64_t{pair.right_first} + first_column) * right.stride;
+
+  const auto wanted = [&](int row) {
+    const auto chunks = detail::load_vector<16>(verdicts.chunk + pair.first_row + row);
+    std::uint32_t rows = 0;
+#pragma unroll
+    for (int i = 0; i < 16; ++i) rows |= ((chunks.word[i / 4] >> i % 4 * 8 & 0xff) == chunk ? 1u : 0u) << i;
+    return rows;
+  };
+  const auto judge_row = [&](int row, top2 state) {
+    const std::int64_t at = pair.first_row + row;
+    state.second = max(state.second, verdicts.second[at]);
+    judge(at, state);
+  };
 
   __shared__ rescore_list list;
-  for (int first = static_cast<int>(blockIdx.y) * rescore_window; first < pair.left_count;
-       first += static_cast<int>(gridDim.y) * rescore_window) {
-    collect_rows(list, first, min(first + rescore_window, pair.left_count),
-                         [&](int row) { return verdicts.chunk[pair.first_row + row] == chunk; });
+  const row_range range(pair.left_count, static_cast<int>(blockIdx.y), static_cast<int>(gridDim.y));
+  for (int first = range.first; first < range.end; first += rescore_window) {
+    collect_rows(list, first, min(first + rescore_window, range.end), wanted);
     rescore_list_rows<typename Layout::element, Layout::width>(
-        list, [&](int row) { return left.data + (std::int64_t{pair.left_first} + row) * left.stride; },
-        [&](int m) { return right.data + (std::int64_t{pair.right_first} + first_column + m) * right.stride; },
-        [&](int m) { return first_column + m; }, columns,
-        [&](int row, top2 state) {
-          const std::int64_t at = pair.first_row + row;
-          state.second = max(state.second, verdicts.second[at]);
-          judge(at, state);
-        });
+        list, first, [&](int row) { return queries + row * left.stride; },
+        [&](int m) { return members + m * right.stride; }, [&](int m) { return first_column + m; },
+        min(chunk_columns, pair.right_count - first_column), judge_row);
   }
 }
 
@@ -121,7 +155,8 @@ __global__ void __launch_bounds__(rescore_threads)
 /// For each row chunk: a column that a matched row of this chunk points to is scored again there and must have that row
 /// as its best; a column that a row of another chunk points to only where the chunk's maximum of the column's group, an
 /// upper bound of what this chunk holds for it, does not already pass. Both must be accepted with the row's score as
-/// best. Launch: rescore_threads threads, grid (most row chunks of a pair, row splits, pairs).
+/// best.
+/// Launch: rescore_threads threads, grid (most row chunks of a pair, row splits, pairs).
 template <class Layout, class Acceptance>
 __global__ void __launch_bounds__(rescore_threads)
     test_columns(const chunk_pair* pairs, descriptor_view<typename Layout::element> left,
@@ -130,44 +165,52 @@ __global__ void __launch_bounds__(rescore_threads)
   const chunk_pair& pair = pairs[blockIdx.z];
   const int chunk = static_cast<int>(blockIdx.x);
   if (chunk >= pair.row_chunks) return;
-  const auto column_of = [&](int row) {
-    return *static_cast<volatile const std::uint32_t*>(verdicts.columns + pair.first_row + row);
-  };
-  const auto in_chunk = [&](int row) { return Layout::chunk_of_row(pair, row) == chunk; };
+  const auto* const queries = right.data + std::int64_t{pair.right_first} * right.stride;
+  const auto* const members = left.data + std::int64_t{pair.left_first} * left.stride;
+  const std::int32_t* const bounds = maxima.columns + pair.column_maxima + chunk;
 
+  const auto in_chunk = [&](int row) { return Layout::chunk_of_row(pair, row) == chunk; };
+  const auto must_rescore = [&](int row, std::uint32_t column) {
+    if (column == no_match) return false;
+    if (in_chunk(row)) return true;
+    const int tile = static_cast<int>(column) / Layout::tile_columns;
+    const int group = tile * Layout::tile_groups + Layout::group_of(static_cast<int>(column) % Layout::tile_columns);
+    return !accept(verdicts.best[pair.first_row + row], bounds[std::int64_t{group} * pair.row_chunks]);
+  };
+  const auto wanted = [&](int row) {
+    std::uint32_t rows = 0;
+#pragma unroll
+    for (int i = 0; i < 16; i += 4) {
+      const auto columns = detail::load_vector<16>(verdicts.columns + pair.first_row + row + i);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) rows |= (must_rescore(row + i + k, columns.word[k]) ? 1u : 0u) << (i + k);
+    }
+    return rows;
+  };
+  const auto row_of = [&](int m) { return Layout::row_of(pair, chunk, m); };
+  const auto judge = [&](int row, const top2& state) {
+    const std::int64_t at = pair.first_row + row;
+    const std::int32_t best = verdicts.best[at];
+    const bool passes = in_chunk(row) ? state.index == row && accept(best, state.second) : accept(best, state.best);
+    if (!passes) verdicts.columns[at] = no_match;
+  };
+
+  // Other blocks take matches back at the same time; whether this one sees that does not matter.
   __shared__ rescore_list list;
-  for (int first = static_cast<int>(blockIdx.y) * rescore_window; first < pair.left_count;
-       first += static_cast<int>(gridDim.y) * rescore_window) {
-    collect_rows(list, first, min(first + rescore_window, pair.left_count), [&](int row) {
-      const std::uint32_t column = column_of(row);
-      if (column == no_match) return false;
-      if (in_chunk(row)) return true;
-      const int tile = static_cast<int>(column) / Layout::tile_columns;
-      const int group = Layout::group_of(static_cast<int>(column) % Layout::tile_columns);
-      const std::int32_t bound =
-          maxima.columns[pair.column_maxima + (std::int64_t{tile} * Layout::tile_groups + group) * pair.row_chunks +
-                         chunk];
-      return !accept(verdicts.best[pair.first_row + row], bound);
-    });
-    const auto row_of = [&](int m) { return Layout::row_of(pair, chunk, m); };
+  const row_range range(pair.left_count, static_cast<int>(blockIdx.y), static_cast<int>(gridDim.y));
+  for (int first = range.first; first < range.end; first += rescore_window) {
+    collect_rows(list, first, min(first + rescore_window, range.end), wanted);
     rescore_list_rows<typename Layout::element, Layout::width>(
-        list,
+        list, first,
         [&](int row) {
-          const std::uint32_t column = column_of(row);
-          return column == no_match ? nullptr : right.data + (std::int64_t{pair.right_first} + column) * right.stride;
+          const std::uint32_t column = verdicts.columns[pair.first_row + row];
+          return column == no_match ? nullptr : queries + column * right.stride;
         },
         [&](int m) {
           const int row = row_of(m);
-          return row < pair.left_count ? left.data + (std::int64_t{pair.left_first} + row) * left.stride : nullptr;
+          return row < pair.left_count ? members + row * left.stride : nullptr;
         },
-        row_of, Layout::chunk_rows(pair),
-        [&](int row, const top2& state) {
-          const std::int64_t at = pair.first_row + row;
-          const std::int32_t best = verdicts.best[at];
-          const bool passes =
-              in_chunk(row) ? state.index == row && accept(best, state.second) : accept(best, state.best);
-          if (!passes) verdicts.columns[at] = no_match;
-        });
+        row_of, Layout::chunk_rows(pair), judge);
   }
 }
 

@@ -39,70 +39,89 @@ SERAC_DEVICE mma_words<Width> load_mma_words(const void* data) {
   return w;
 }
 
-/// Top-2 of 16 queries over `member_count` members of a chunk.
+inline constexpr int rescore_queries = 32;  ///< descriptors that a warp rescores at a time: two tiles of 16
+
+/// Top-2 of up to 32 queries over `member_count` members of a chunk.
 ///
 /// All lanes of the warp call it together. `query(slot)` is the descriptor (Width bytes, aligned to load_bytes) of slot
-/// 0..15 or null; `member(m)` that of member m or null; `index(m)` its number, which rises with m. The state of slot s
-/// ends in lane 4 s for s < 8 as the first, and in lane 4 (s - 8) as the second element of `states`. Scores are floored
-/// at 0, ties go to the smallest index. Cost: 2 Width / 32 mma and one read of the chunk for every 8 members.
+/// 0..31 or null; `member(m)` that of member m or null; `index(m)` its number, which rises with m. Lane 4 r gets the
+/// states of slots r, r + 8, r + 16 and r + 24. Scores are floored at 0, ties go to the smallest index. Cost: 4 Width /
+/// 32 mma, 16 keys a lane and one read of the descriptors for every 8 members.
 template <class Element, int Width, class Query, class Member, class Index>
-SERAC_DEVICE void rescore(Query query, Member member, Index index, int member_count, top2 (&states)[2]) {
+SERAC_DEVICE void rescore(Query query, Member member, Index index, int member_count, top2 (&states)[4]) {
+  using words = mma_words<Width>;
   constexpr std::uint32_t max_score = Width * (static_cast<Element>(-1) < 0 ? 128u * 128u : 255u * 255u);
   constexpr int bits = 32 - serac::detail::log2_ceil(static_cast<int>(max_score) + 1);
-  constexpr int slices_at_once = Width <= 128 ? 4 : 2;  // slices of 8 members whose loads are under way
+  constexpr int slices_at_once = Width <= 64 ? 4 : Width <= 128 ? 2 : 1;  // slices of 8 members, loaded one step ahead
   constexpr int window = (1 << bits) / 2 / slices_at_once * slices_at_once;  // slices whose members have codes
   static_assert(window > 0);
 
   const int lane = threadIdx.x % 32;
-  const auto a_low = load_mma_words<Width>(query(lane / 4));
-  const auto a_high = load_mma_words<Width>(query(lane / 4 + 8));
-  states[0] = states[1] = top2{};
+  words a[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    a[i] = load_mma_words<Width>(query(lane / 4 + 8 * i));
+    states[i] = top2{};
+  }
+  const auto load = [&](words(&b)[slices_at_once], int slice) {
+#pragma unroll
+    for (int i = 0; i < slices_at_once; ++i) {
+      const int m = (slice + i) * 8 + lane / 4;
+      b[i] = load_mma_words<Width>(m < member_count ? member(m) : nullptr);
+    }
+  };
 
   const int slices = (member_count + 7) / 8;
+  words next[slices_at_once];
+  load(next, 0);
   for (int first_slice = 0; first_slice < slices; first_slice += window) {
     const int end_slice = min(first_slice + window, slices);
-    thread::packed_top2 packed[2];
+    thread::packed_top2 packed[4];
     std::uint32_t code = (1u << bits) - 1;
     for (int slice = first_slice; slice < end_slice; slice += slices_at_once) {
-      mma_words<Width> b[slices_at_once];
+      words now[slices_at_once];
+#pragma unroll
+      for (int i = 0; i < slices_at_once; ++i) now[i] = next[i];
+      load(next, slice + slices_at_once);
 #pragma unroll
       for (int i = 0; i < slices_at_once; ++i) {
-        const int m = (slice + i) * 8 + lane / 4;
-        b[i] = load_mma_words<Width>(m < member_count ? member(m) : nullptr);
-      }
 #pragma unroll
-      for (int i = 0; i < slices_at_once; ++i) {
-        std::int32_t sums[4] = {};
+        for (int tile = 0; tile < 2; ++tile) {
+          std::int32_t sums[4] = {};
 #pragma unroll
-        for (int k = 0; k < mma_words<Width>::count; k += 2) {
-          serac::detail::mma_16x8x32<Element>(sums, a_low.word[k], a_high.word[k], a_low.word[k + 1],
-                                              a_high.word[k + 1], b[i].word[k], b[i].word[k + 1]);
+          for (int k = 0; k < words::count; k += 2) {
+            serac::detail::mma_16x8x32<Element>(sums, a[2 * tile].word[k], a[2 * tile + 1].word[k],
+                                                a[2 * tile].word[k + 1], a[2 * tile + 1].word[k + 1], now[i].word[k],
+                                                now[i].word[k + 1]);
+          }
+          const auto key = [&](int s) {
+            return (static_cast<std::uint32_t>(max(sums[s], 0)) << bits) + (code - s % 2);
+          };
+          packed[2 * tile].push(key(0), key(1));
+          packed[2 * tile + 1].push(key(2), key(3));
         }
-        const auto key = [&](int s) { return (static_cast<std::uint32_t>(max(sums[s], 0)) << bits) + (code - s % 2); };
-        packed[0].push(key(0), key(1));
-        packed[1].push(key(2), key(3));
         code -= 2;
       }
     }
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int place = static_cast<int>((1u << bits) - 1 - (packed[half].best & ((1u << bits) - 1)));
+    for (int i = 0; i < 4; ++i) {
+      const int place = static_cast<int>((1u << bits) - 1 - (packed[i].best & ((1u << bits) - 1)));
       const int m = (first_slice + place / 2) * 8 + lane % 4 * 2 + place % 2;
-      const auto best = static_cast<std::int32_t>(packed[half].best >> bits);
-      states[half] = merge(states[half], top2{best, best > 0 ? static_cast<std::int32_t>(index(m)) : -1,
-                                              static_cast<std::int32_t>(packed[half].second >> bits)});
+      const auto best = static_cast<std::int32_t>(packed[i].best >> bits);
+      states[i] = merge(states[i], top2{best, best > 0 ? static_cast<std::int32_t>(index(m)) : -1,
+                                        static_cast<std::int32_t>(packed[i].second >> bits)});
     }
   }
 
-  // The four lanes of a row share its members.
+  // The four lanes of a query share its members.
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
+  for (int i = 0; i < 4; ++i) {
 #pragma unroll
     for (int distance = 1; distance < 4; distance *= 2) {
-      const top2 other{__shfl_xor_sync(0xffffffffu, states[half].best, distance),
-                       __shfl_xor_sync(0xffffffffu, states[half].index, distance),
-                       __shfl_xor_sync(0xffffffffu, states[half].second, distance)};
-      states[half] = merge(states[half], other);
+      const top2 other{__shfl_xor_sync(0xffffffffu, states[i].best, distance),
+                       __shfl_xor_sync(0xffffffffu, states[i].index, distance),
+                       __shfl_xor_sync(0xffffffffu, states[i].second, distance)};
+      states[i] = merge(states[i], other);
     }
   }
 }
