@@ -18,7 +18,7 @@ struct chunk_pair {
   std::int32_t right_first, right_count;  ///< rows of the right map that the image has
 
   std::int32_t column_chunks, chunk_tiles;
-  std::int32_t segments, segment_tiles;  ///< wgmma: both the segment and the image have an even number of tiles
+  std::int32_t segments, segment_tiles;  ///< wgmma: image and segments hold whole runs of 4 tiles
   std::int32_t row_chunks;               ///< row chunks over all segments
   std::int32_t row_stride;               ///< rows of the image, rounded up to whole tiles
 

@@ -48,6 +48,7 @@ struct wgmma_traits {
   static constexpr int consumer_registers = 240;
   static constexpr int producer_registers = 24;
   static constexpr int units = 4;  // taken ahead
+  static constexpr int run = 4;    // tiles of rows that a consumer scores without a pause
 
   // Of a tile a thread holds, for two rows, the columns 8 * (e / 2) + 2 * (lane % 4) + e % 2, e < thread_columns;
   // the groups are runs of e.
@@ -70,7 +71,7 @@ struct wgmma_traits {
   static_assert(tile_columns == 64 || tile_columns == 128 || tile_columns == 160 || tile_columns == 192,
                 "tile_columns is 64, 128, 160 or 192: two sets of accumulators must fit the registers");
   static_assert(thread_columns % (2 * group) == 0, "a thread's columns divide into an even number of groups");
-  static_assert(stages >= 2, "at least two tiles of rows under way");
+  static_assert(stages >= run && stages % run == 0, "stages is a multiple of 4: whole runs of tiles under way");
   static_assert(shared_bytes <= 227 * 1024, "the tiles must fit 227 KiB of shared memory");
 
   /// The group, within its tile, of a column of the tile.

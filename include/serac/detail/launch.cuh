@@ -51,37 +51,38 @@ inline unsigned blocks_for(std::int64_t items, int threads) noexcept {
   return static_cast<unsigned>((items + threads - 1) / threads);
 }
 
-/// Blocks of `kernel` that the current device runs at a time; also lets it use `shared_bytes` of dynamic shared
-/// memory. Synchronises nothing and may be called while a stream is being captured.
+/// Multiprocessors of the current device.
+inline status multiprocessor_count(int& count) noexcept {
+  int device = 0;
+  if (auto s = to_status(cudaGetDevice(&device), "device"); !s.ok()) return s;
+  return to_status(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "device");
+}
+
+/// Lets `kernel` use `shared_bytes` of dynamic shared memory on the current device.
+template <class Kernel>
+status grant_shared(const char* name, Kernel kernel, std::size_t shared_bytes) noexcept {
+  constexpr std::size_t granted_to_all = 48 * 1024;
+  if (shared_bytes <= granted_to_all) return {};
+  int device = 0, most = 0;
+  if (auto s = to_status(cudaGetDevice(&device), "device"); !s.ok()) return s;
+  const cudaError_t code = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (auto s = to_status(code, "device"); !s.ok()) return s;
+  if (shared_bytes > static_cast<std::size_t>(most)) return {errc::unsupported_device, "policy: shared memory"};
+  return to_status(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)), name);
+}
+
+/// Blocks of `kernel` that the current device runs at a time; also lets it use `shared_bytes` of dynamic shared memory.
+/// Synchronises nothing and may be called while a stream is being captured.
 template <class Kernel>
 status resident_blocks(const char* name, Kernel kernel, int threads, std::size_t shared_bytes,
                        std::int64_t& blocks) noexcept {
-  int device = 0, multiprocessors = 0, per_multiprocessor = 0;
-  if (auto s = to_status(cudaGetDevice(&device), "device"); !s.ok()) return s;
-  if (auto s = to_status(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "device");
-      !s.ok()) {
-    return s;
-  }
-  constexpr std::size_t granted_to_all = 48 * 1024;
-  if (shared_bytes > granted_to_all) {
-    int most = 0;
-    if (auto s = to_status(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
-        !s.ok()) {
-      return s;
-    }
-    if (shared_bytes > static_cast<std::size_t>(most)) return {errc::unsupported_device, "policy: shared memory"};
-    if (auto s = to_status(
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
-            name);
-        !s.ok()) {
-      return s;
-    }
-  }
-  if (auto s = to_status(
-          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, threads, shared_bytes), name);
-      !s.ok()) {
-    return s;
-  }
+  int multiprocessors = 0, per_multiprocessor = 0;
+  if (auto s = multiprocessor_count(multiprocessors); !s.ok()) return s;
+  if (auto s = grant_shared(name, kernel, shared_bytes); !s.ok()) return s;
+  const cudaError_t code =
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, threads, shared_bytes);
+  if (auto s = to_status(code, name); !s.ok()) return s;
   if (per_multiprocessor == 0) return {errc::unsupported_device, name};
   blocks = std::int64_t{multiprocessors} * per_multiprocessor;
   return {};

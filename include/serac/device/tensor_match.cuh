@@ -74,7 +74,8 @@ inline constexpr int most_segments = 16;       ///< of a pair: bounds the column
 /// How one pair is cut for the wgmma path on a device of `multiprocessors`.
 template <class Traits>
 chunk_pair plan_wgmma_pair(std::int64_t left_count, std::int64_t right_count, int multiprocessors) noexcept {
-  const int row_tiles = round_up(static_cast<int>((left_count + Traits::tile_rows - 1) / Traits::tile_rows), 2);
+  const int row_tiles =
+      round_up(static_cast<int>((left_count + Traits::tile_rows - 1) / Traits::tile_rows), Traits::run);
   const int column_tiles = static_cast<int>((right_count + Traits::tile_columns - 1) / Traits::tile_columns);
   const int column_units = ceil_div(column_tiles, Traits::consumers);
 
@@ -83,7 +84,7 @@ chunk_pair plan_wgmma_pair(std::int64_t left_count, std::int64_t right_count, in
   int best_tiles = row_tiles;
   std::int64_t best_cost = std::numeric_limits<std::int64_t>::max();
   for (int segments = 1; segments <= most_segments; ++segments) {
-    const int tiles = round_up(ceil_div(row_tiles, segments), 2);
+    const int tiles = round_up(ceil_div(row_tiles, segments), Traits::run);
     const std::int64_t units = std::int64_t{column_units} * ceil_div(row_tiles, tiles);
     const std::int64_t cost = (units + multiprocessors - 1) / multiprocessors * (tiles + 2);
     if (cost < best_cost) best_cost = cost, best_tiles = tiles;
@@ -143,12 +144,8 @@ status scan_pair(const descriptor_view<typename Policy::element>& left,
   if (auto s = make_tensor_map(left, traits::tile_rows, traits::swizzle, left_map); !s.ok()) return s;
   if (auto s = make_tensor_map(right, traits::tile_columns, traits::swizzle, right_map); !s.ok()) return s;
 
-  const auto pass1 = kernel::chunk_maxima_wgmma<Policy>;
-  std::int64_t resident = 0;
-  if (auto s = resident_blocks("chunk_maxima_wgmma", pass1, traits::threads, traits::shared_bytes, resident); !s.ok()) {
-    return s;
-  }
-  multiprocessors = static_cast<int>(resident);
+  multiprocessors = 0;
+  if (auto s = multiprocessor_count(multiprocessors); !s.ok()) return s;
   plan = plan_wgmma_pair<traits>(left.count, right.count, multiprocessors);
   const int column_tiles = static_cast<int>((right.count + traits::tile_columns - 1) / traits::tile_columns);
   const std::int64_t units = std::int64_t{ceil_div(column_tiles, traits::consumers)} * plan.segments;
@@ -158,13 +155,17 @@ status scan_pair(const descriptor_view<typename Policy::element>& left,
       !s.ok()) {
     return s;
   }
+  const auto pass1 =
+      plan.chunk_tiles > 1 ? kernel::chunk_maxima_wgmma<Policy, true> : kernel::chunk_maxima_wgmma<Policy, false>;
+  if (auto s = grant_shared("chunk_maxima_wgmma", pass1, traits::shared_bytes); !s.ok()) return s;
   if (plan.chunk_tiles > 1) {
     const cudaError_t cleared = cudaMemsetAsync(scratch.maxima.rows, 0, scratch.row_maxima_bytes, stream);
     if (auto s = to_status(cleared, "workspace"); !s.ok()) return s;
   }
-  if (auto s = launch("chunk_maxima_wgmma", pass1, dim3(static_cast<unsigned>(std::min(units, resident))),
-                      traits::threads, traits::shared_bytes, stream, left_map, right_map, scratch.pair, 1, units,
-                      scratch.next_unit, scratch.maxima);
+  if (auto s = launch("chunk_maxima_wgmma", pass1,
+                      dim3(static_cast<unsigned>(std::min<std::int64_t>(units, multiprocessors))), traits::threads,
+                      traits::shared_bytes, stream, left_map, right_map, scratch.pair, 1, units, scratch.next_unit,
+                      scratch.maxima);
       !s.ok()) {
     return s;
   }

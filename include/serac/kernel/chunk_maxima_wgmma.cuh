@@ -18,7 +18,7 @@ struct wgmma_unit {
   int pair;
   int column_tile;  ///< of the first consumer
   int first_row_tile;
-  int row_tiles;  ///< even; 0: nothing left
+  int row_tiles;  ///< whole runs; 0: nothing left
 };
 
 #ifdef SERAC_HAS_WGMMA
@@ -59,8 +59,9 @@ SERAC_DEVICE wgmma_unit find_unit(const chunk_pair* pairs, int pair_count, int p
 /// Launch: wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, one block a multiprocessor.
 /// `left_map` has boxes of [tile_rows][swizzle], `right_map` of [tile_columns][swizzle], both in the swizzle of that
 /// width; rows behind an image are zero (beyond the end of a map they are). `next_unit` is 0 at the start; `unit_count`
-/// is the number of units of all pairs. Where a pair's chunk_tiles is above 1 its row maxima are 0 at the start.
-template <class Policy>
+/// is the number of units of all pairs. `SharedChunks`: column chunks may have several tiles (chunk_tiles > 1); the row
+/// maxima are then 0 at the start.
+template <class Policy, bool SharedChunks>
 __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
     chunk_maxima_wgmma(const __grid_constant__ CUtensorMap left_map, const __grid_constant__ CUtensorMap right_map,
                        const chunk_pair* pairs, int pair_count, std::int64_t unit_count, unsigned long long* next_unit,
@@ -169,13 +170,12 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       const chunk_pair& pair = pairs[unit.pair];
       const int column_tile = unit.column_tile + warpgroup;
       const bool inside = column_tile * traits::tile_columns < pair.right_count;  // or an odd tile's idle neighbour
-      const bool shared_chunk = pair.chunk_tiles > 1;
 
       const std::uint8_t* const column_tile_start =
           columns + (buffer * traits::consumers + warpgroup) * traits::column_tile_bytes;
       const std::uint64_t b = detail::wgmma_descriptor<traits::swizzle>(column_tile_start);
 
-      const auto multiply = [&](sums& out) {
+      const auto multiply = [&](sums& out, int stage) {
         const std::uint64_t a = detail::wgmma_descriptor<traits::swizzle>(rows + stage * traits::row_tile_bytes);
         detail::wgmma_fence();
 #pragma unroll
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       const bool writes = inside && (lane & 2) == 0;
       std::int32_t column_max[traits::thread_groups] = {};
 
-      const auto take_maxima = [&](const sums& scores) {
+      const auto take_maxima = [&](const sums& scores, std::int32_t* out) {
         std::int32_t row_max[2] = {0, 0};
 #pragma unroll
         for (int g = 0; g < traits::thread_groups; g += 2) {
@@ -216,53 +216,38 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
         std::int32_t mine =
             max(odd ? row_max[1] : row_max[0], __shfl_xor_sync(0xffffffffu, odd ? row_max[0] : row_max[1], 1));
         mine = max(mine, __shfl_xor_sync(0xffffffffu, mine, 2));
-        if (writes) {
-          if (shared_chunk) {
-            atomicMax(row_out, mine);
-          } else {
-            *row_out = mine;
-          }
+        if constexpr (SharedChunks) {
+          if (writes) atomicMax(out, mine);
+        } else {
+          if (writes) *out = mine;
         }
-        row_out += traits::tile_rows;
       };
 
       // Tiles alternate between two sets of accumulators; each is issued before the maxima of the one before are taken.
-      int release = stage;
-      const auto issue = [&](sums& next) {
-        sync.rows_full[stage].wait(rows_phase);
-        multiply(next);
-        if (++stage == traits::stages) stage = 0, rows_phase ^= 1;
-      };
-      const auto finish = [&](const sums& done) {
-        if (leader) sync.rows_empty[release].arrive();
-        if (++release == traits::stages) release = 0;
-        take_maxima(done);
-      };
-      // (ptxas serialises products that are under way when a loop goes round, so a run of tiles ends with all done; the
-      // other consumer's products fill the gap.)
+      // A run of tiles ends with all products done, since ptxas serialises those under way when a loop goes round; the
+      // other consumer's products fill the gap.
       sums even, odd;
-      const auto run = [&](auto tiles) {
-        issue(even);
+      for (int tile = 0; tile < unit.row_tiles; tile += traits::run) {
+        sync.rows_full[stage].wait(rows_phase);
+        multiply(even, stage);
 #pragma unroll
-        for (int t = 0; t < tiles.value; ++t) {
+        for (int t = 0; t < traits::run; ++t) {
           sums& now = t % 2 == 0 ? even : odd;
           sums& next = t % 2 == 0 ? odd : even;
-          if (t + 1 < tiles.value) {
-            issue(next);
+          if (t + 1 < traits::run) {
+            sync.rows_full[stage + t + 1].wait(rows_phase);
+            multiply(next, stage + t + 1);
             detail::wgmma_wait<1>(now);
           } else {
             detail::wgmma_wait<0>(now);
           }
-          finish(now);
+          if (leader) sync.rows_empty[stage + t].arrive();
+          take_maxima(now, row_out + t * traits::tile_rows);
         }
-      };
-      int tile = 0;
-      if (warpgroup == 1) {  // keeps the consumers' gaps apart
-        run(detail::constant<2>());
-        tile = 2;
+        row_out += traits::run * traits::tile_rows;
+        stage += traits::run;
+        if (stage == traits::stages) stage = 0, rows_phase ^= 1;
       }
-      for (; tile + 4 <= unit.row_tiles; tile += 4) run(detail::constant<4>());
-      for (; tile < unit.row_tiles; tile += 2) run(detail::constant<2>());
       if (leader) {
         sync.columns_empty[buffer].arrive();
         sync.unit_empty[slot].arrive();
