@@ -67,7 +67,7 @@ void check_sampled(const std::vector<top2>& states, const std::vector<std::int64
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("cases with a known list", "[cases]", by_match<path_of<default_policy>>,
+TEMPLATE_TEST_CASE("cases with a known list", "[cases]", by_match<path_of<default_policy>>, by_match<path_of<sift>>,
                    by_match<path_of<siftgpu_ties<sift>>>, by_match<path_of<tile_16x128>>, by_match<path_of<tile_48x96>>,
                    by_match<path_of<scalar>>, by_matcher<default_policy>, by_matcher_on_device<default_policy>) {
   std::vector<std::int64_t> edges(std::begin(TestType::edges), std::end(TestType::edges));
