@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include <serac/detail/wgmma.cuh>
-#include <serac/device/tensor_match.cuh>
+#include <serac/device/chunk_scan.cuh>
 
 #include "measure.cuh"
 
@@ -103,8 +103,8 @@ inline double dp4a_ceiling() {
   constexpr int chains = 32, threads = 256, iterations = 2048;
   const int blocks = multiprocessors() * 4;
   device_array<std::uint32_t> sink(1);
-  const timing t =
-      measure([&](cudaStream_t s) { dp4a_chains<chains><<<blocks, threads, 0, s>>>(iterations, 0x01234567u, sink.data()); });
+  const timing t = measure(
+      [&](cudaStream_t s) { dp4a_chains<chains><<<blocks, threads, 0, s>>>(iterations, 0x01234567u, sink.data()); });
   return scores_per_us(4.0 * chains * threads * iterations * blocks, t.median);
 }
 
@@ -113,14 +113,14 @@ inline double mma_ceiling() {
   constexpr int chains = 8, threads = 256, iterations = 4096;
   const int blocks = multiprocessors() * 4;
   device_array<std::uint32_t> sink(1);
-  const timing t =
-      measure([&](cudaStream_t s) { mma_chains<chains><<<blocks, threads, 0, s>>>(iterations, 0x01234567u, sink.data()); });
+  const timing t = measure(
+      [&](cudaStream_t s) { mma_chains<chains><<<blocks, threads, 0, s>>>(iterations, 0x01234567u, sink.data()); });
   return scores_per_us(16.0 * 8 * 32 * chains * (threads / 32) * double(iterations) * blocks, t.median);
 }
 
 /// Ceiling of wgmma.m64n256k32 u8 in 128-byte scores a microsecond; 0 where there is none.
 inline double wgmma_ceiling() {
-  if (!serac::device::detail::has_wgmma()) return 0;
+  if (!serac::device::detail::best_path() == serac::match_path::wgmma) return 0;
   constexpr int iterations = 4096, shared_bytes = 1024 + 2 * 64 * 128 + 256 * 128;
   const int blocks = multiprocessors();
   device_array<std::uint32_t> sink(1);

@@ -23,10 +23,22 @@ struct chunk_pair {
   std::int32_t row_stride;               ///< rows of the image, rounded up to whole tiles
 
   std::int64_t row_maxima;     ///< offset of [column_chunks][row_stride] in chunk_maxima::rows
-  std::int64_t column_maxima;  ///< offset of [column groups][row_chunks] in chunk_maxima::columns
+  std::int64_t column_maxima;  ///< offset of [column groups][row_chunks] in chunk_maxima::columns: a multiple of 4
   std::int64_t first_unit;     ///< units of pass 1 in the pairs before this one
   std::int64_t first_row;      ///< where its rows stand in row_verdicts: a multiple of 16, with room for as many
 };
+
+#if defined(__CUDACC__)
+/// The pair whose units include the given number, counted over all pairs. Thread.
+SERAC_DEVICE int find_pair(const chunk_pair* pairs, int pair_count, std::int64_t unit) {
+  int low = 0, high = pair_count;  // pairs[low].first_unit <= unit < pairs[high].first_unit
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (pairs[middle].first_unit <= unit ? low : high) = middle;
+  }
+  return low;
+}
+#endif
 
 /// The maxima of all pairs, in device memory.
 struct chunk_maxima {

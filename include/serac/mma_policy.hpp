@@ -7,13 +7,15 @@
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
 #include <serac/detail/integer.hpp>
+#include <serac/policy.hpp>
 
 namespace serac {
 
 /// Pass 1 by mma.sync (sm_80 and later). Derive from it and override members by name.
-template <int Width>
+template <int Width, class Element = std::uint8_t>
 struct mma_policy_for {
-  using element = std::uint8_t;                             ///< std::uint8_t or std::int8_t
+  static constexpr match_path path = match_path::mma;
+  using element = Element;                                  ///< std::uint8_t or std::int8_t
   static constexpr int width = Width;                       ///< bytes in a descriptor: 32, 64, 128 or 256
   static constexpr int warp_rows = Width <= 128 ? 80 : 32;  ///< rows that a warp keeps in registers: a multiple of 16
   static constexpr int warps = 4;                           ///< warps in a block, all against the same columns
@@ -40,14 +42,15 @@ struct mma_traits {
 
   // Fragments. Lane 4 * r + q holds, of 16 rows, rows r and r + 8; of a slice of 8 columns, the descriptor of column r;
   // of their scores, columns 2 * q and 2 * q + 1. Of every descriptor it holds the pieces 4 * p + q, p < pieces, of
-  // `load_bytes` each. Step k of the product takes words 2 * (k % load_steps) and the next of piece k / load_steps: a
-  // permutation of the words of a descriptor, the same for rows and columns, so that a piece is one plain load.
+  // `piece_bytes` each. Step k of the product takes words 2 * (k % piece_steps) and the next of piece k / piece_steps:
+  // a permutation of the words of a descriptor, the same for rows and columns, so that a piece is one plain load.
   static constexpr int row_blocks = warp_rows / 16;
   static constexpr int slices = tile_columns / 8;
   static constexpr int steps = width / 32;
-  static constexpr int load_bytes = width < 64 ? 8 : 16;
-  static constexpr int load_steps = load_bytes / 8;
-  static constexpr int pieces = width / (4 * load_bytes);
+  static constexpr int piece_bytes = width < 64 ? 8 : 16;
+  static constexpr int piece_steps = piece_bytes / 8;
+  static constexpr int pieces = width / (4 * piece_bytes);
+  static constexpr int load_bytes = 16;  // alignment of data and strides
 
   // Shared memory, in bytes: columns [2][tile_columns][width], where the 16-byte pieces of a descriptor are swizzled.
   static constexpr int stage_bytes = tile_columns * width;
@@ -61,7 +64,7 @@ struct mma_traits {
     return column * width + (width < 128 ? byte : byte ^ column % 2 * 64);
   }
 
-  static_assert(width == 32 || width == 64 || width == 128 || width == 256, "the width is 32, 64, 128 or 256 bytes");
+  static_assert(is_tensor_width(width), "the width is 32, 64, 128 or 256 bytes");
   static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
   static_assert(warp_rows % 16 == 0 && warp_rows >= 16, "warp_rows is a multiple of 16: the rows of one product");
   static_assert(warp_rows * width <= 128 * 128, "the rows of a warp must fit its registers: 16 KiB at most");
@@ -93,7 +96,7 @@ struct mma_traits {
   SERAC_HOST_DEVICE static constexpr int column_tiles(const chunk_pair& pair) {
     return detail::ceil_div(pair.right_count, tile_columns);
   }
-  SERAC_HOST_DEVICE static constexpr std::int64_t units(const chunk_pair& pair) {
+  SERAC_HOST_DEVICE static constexpr std::int64_t unit_count(const chunk_pair& pair) {
     return std::int64_t{pair.segments} * column_tiles(pair);
   }
 };

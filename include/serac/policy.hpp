@@ -15,6 +15,7 @@ struct dot_default;
 /// Ways to the same lists. Which are there depends on the GPU and on what the program was compiled for.
 enum class match_path {
   classic,  ///< fused top-2 of all scores: any GPU, width, tie order and acceptance
+  mma,      ///< chunk maxima by mma.sync, then rescoring: sm_80 and later
   wgmma     ///< chunk maxima by wgmma, then rescoring: sm_90a
 };
 
@@ -45,6 +46,11 @@ struct automatic_policy : policy_for<Width> {
 
 /// SIFT, 128 unsigned bytes, by the fastest path.
 struct default_policy : automatic_policy<128> {};
+
+/// Whether the tensor-core paths have kernels for descriptors of `width` bytes.
+SERAC_HOST_DEVICE constexpr bool is_tensor_width(int width) {
+  return width == 32 || width == 64 || width == 128 || width == 256;
+}
 
 /// Whether a policy leaves the path to the library.
 template <class Policy>

@@ -9,6 +9,7 @@
 #include <serac/device/nearest2.cuh>
 #include <serac/lists.hpp>
 #include <serac/matcher.cuh>
+#include <serac/mma_policy.hpp>
 #include <serac/options.hpp>
 #include <serac/output.hpp>
 #include <serac/policy.hpp>
@@ -17,3 +18,4 @@
 #include <serac/top2.hpp>
 #include <serac/version.hpp>
 #include <serac/view.hpp>
+#include <serac/wgmma_policy.hpp>

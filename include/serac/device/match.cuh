@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
 #include <serac/acceptance.hpp>
 #include <serac/device/list.cuh>
 #include <serac/device/nearest2.cuh>
+#include <serac/device/path.cuh>
 #include <serac/device/tensor_match.cuh>
 #include <serac/kernel/compact.cuh>
 #include <serac/options.hpp>
@@ -52,47 +51,6 @@ status classic_match(const descriptor_view<typename Policy::element>& left,
   return write_list(scratch.columns, left.count, scratch.block_counts, options, output, stream);
 }
 
-template <class Acceptance, class = void>
-struct ties_rejected {
-  static bool by(const Acceptance&) noexcept { return false; }
-};
-template <class Acceptance>
-struct ties_rejected<Acceptance, std::void_t<decltype(std::declval<const Acceptance&>().rejects_ties())>> {
-  static bool by(const Acceptance& accept) noexcept { return accept.rejects_ties(); }
-};
-
-/// The traits of a policy, by its path.
-template <class Policy, match_path = Policy::path>
-struct traits_by_path {
-  using type = policy_traits<Policy>;
-};
-template <class Policy>
-struct traits_by_path<Policy, match_path::wgmma> {
-  using type = wgmma_traits<Policy>;
-};
-template <class Policy>
-using traits_of = typename traits_by_path<Policy>::type;
-
-/// The wgmma policy that a policy means: itself, or that of its width and element where it is automatic.
-template <class Policy>
-using wgmma_policy_of = std::conditional_t<Policy::path == match_path::wgmma, Policy,
-                                           wgmma_policy_for<Policy::width, typename Policy::element>>;
-
-/// Whether `Policy` may take the wgmma path at all.
-template <class Policy>
-inline constexpr bool may_use_wgmma = Policy::path == match_path::wgmma ||
-                                      (is_automatic<Policy> && is_tensor_width(Policy::width));
-
-/// The path of a call; for an automatic policy the fastest that is exact.
-template <class Policy>
-match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool ties_are_rejected) noexcept {
-  if constexpr (is_automatic<Policy> && may_use_wgmma<Policy>) {
-    constexpr std::int64_t worth_two_passes = 512 * 512;  // scores; below, the classic path's fewer launches win
-    if (ties_are_rejected && left_count * right_count >= worth_two_passes && has_wgmma()) return match_path::wgmma;
-  }
-  return Policy::path;
-}
-
 }  // namespace detail
 
 /// The path that `match` takes for these images and options on the current device. Host; no synchronisation.
@@ -112,10 +70,7 @@ std::size_t match_workspace(const descriptor_view<typename Policy::element>& lef
                             const match_options& options) noexcept {
   const std::int64_t rows = detail::capped(left, options).count;
   const std::int64_t columns = detail::capped(right, options).count;
-  std::size_t bytes = 0;
-  if constexpr (detail::may_use_wgmma<Policy>) {
-    if (rows > 0 && columns > 0) bytes = detail::tensor_workspace<detail::wgmma_policy_of<Policy>>(rows, columns);
-  }
+  std::size_t bytes = detail::tensor_workspace_of<Policy>(rows, columns);
   if constexpr (Policy::path == match_path::classic) {
     detail::workspace_carver carver(nullptr);
     detail::match_scratch(carver, rows, columns, options.cross_check);
@@ -145,12 +100,20 @@ status match(const descriptor_view<typename Policy::element>& left,
 
   const bool ties_are_rejected = detail::ties_rejected<Acceptance>::by(accept);
   const match_path path = detail::choose_path<Policy>(rows.count, columns.count, ties_are_rejected);
-  if constexpr (detail::may_use_wgmma<Policy>) {
+  if (path != match_path::classic) {
+    if (!ties_are_rejected) return {errc::invalid_option, "options.max_ratio (above 1 needs the classic path)"};
+    if (detail::best_path() < path) return {errc::no_kernel_image, "tensor-core path"};
+  }
+  if constexpr (detail::may_take<Policy, match_path::wgmma>) {
     if (path == match_path::wgmma) {
-      if (!ties_are_rejected) return {errc::invalid_option, "options.max_ratio (above 1 needs the classic path)"};
-      if (!detail::has_wgmma()) return {errc::no_kernel_image, "wgmma path"};
-      return detail::tensor_match<detail::wgmma_policy_of<Policy>>(rows, columns, options, accept, output, workspace,
-                                                                   stream);
+      return detail::tensor_match<detail::tensor_policy_of<Policy, match_path::wgmma>>(rows, columns, options, accept,
+                                                                                       output, workspace, stream);
+    }
+  }
+  if constexpr (detail::may_take<Policy, match_path::mma>) {
+    if (path == match_path::mma) {
+      return detail::tensor_match<detail::tensor_policy_of<Policy, match_path::mma>>(rows, columns, options, accept,
+                                                                                     output, workspace, stream);
     }
   }
   if constexpr (Policy::path == match_path::classic) {

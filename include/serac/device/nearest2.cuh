@@ -10,6 +10,8 @@
 #include <serac/detail/launch.cuh>
 #include <serac/detail/validate.hpp>
 #include <serac/detail/workspace.hpp>
+#include <serac/device/path.cuh>
+#include <serac/device/tensor_match.cuh>
 #include <serac/kernel/compact.cuh>
 #include <serac/kernel/fused_top2.cuh>
 #include <serac/output.hpp>
@@ -55,14 +57,13 @@ inline status check_workspace(const void* workspace, std::size_t bytes, std::siz
   return {};
 }
 
-/// Fills the cells with the top-2 of left x right: a memset and, unless an image is empty, one kernel.
+/// Fills the cells with the top-2 of left x right, neither of them empty: a memset and one kernel.
 template <class Policy, bool WithColumns>
 status fill_cells(const descriptor_view<typename Policy::element>& left,
                   const descriptor_view<typename Policy::element>& right, const top2_cells& cells,
                   cudaStream_t stream) noexcept {
   using traits = policy_traits<Policy>;
   if (auto s = to_status(cudaMemsetAsync(cells.rows, 0, cells.bytes, stream), "workspace"); !s.ok()) return s;
-  if (left.count == 0 || right.count == 0) return {};
 
   const auto kernel = kernel::fused_top2<Policy, WithColumns>;
   std::int64_t resident = 0;
@@ -92,40 +93,93 @@ status unpack(const thread::top2_cell* cells, std::int64_t count, top2* states, 
 
 }  // namespace detail
 
-/// Bytes of workspace that `nearest2` needs: 16 a feature. Host; pure.
+/// The path that `nearest2` takes for images of these sizes on the current device. Host; no synchronisation.
+template <class Policy = default_policy>
+match_path path_of_nearest2(std::int64_t left_count, std::int64_t right_count) noexcept {
+  return detail::choose_path<Policy>(left_count, right_count, true);
+}
+
+/// Bytes of workspace that `nearest2` needs, whichever path it takes: by the classic path 16 a feature. Host; pure.
 template <class Policy = default_policy>
 std::size_t nearest2_workspace(const descriptor_view<typename Policy::element>& left,
                                const descriptor_view<typename Policy::element>& right, bool with_columns) noexcept {
-  detail::workspace_carver carver(nullptr);
-  detail::top2_cells(carver, left.count, right.count, with_columns);
-  return carver.used();
+  std::size_t bytes = detail::tensor_workspace_of<Policy>(left.count, right.count);
+  if (with_columns) bytes = std::max(bytes, detail::tensor_workspace_of<Policy>(right.count, left.count));
+  if constexpr (Policy::path == match_path::classic) {
+    detail::workspace_carver carver(nullptr);
+    detail::top2_cells(carver, left.count, right.count, with_columns);
+    bytes = std::max(bytes, carver.used());
+  }
+  return bytes;
 }
+
+namespace detail {
+
+/// nearest2 by the classic path; arguments already checked.
+template <class Policy>
+status classic_nearest2(const descriptor_view<typename Policy::element>& left,
+                        const descriptor_view<typename Policy::element>& right, const nearest2_output& output,
+                        void* workspace, cudaStream_t stream) noexcept {
+  using traits = policy_traits<Policy>;
+  workspace_carver carver(workspace);
+  const top2_cells cells(carver, left.count, right.count, output.columns != nullptr);
+  if (auto s = fill_cells<Policy>(left, right, cells, stream); !s.ok()) return s;
+  if (auto s = unpack<typename traits::row_tie>(cells.rows, left.count, output.rows, stream); !s.ok()) return s;
+  if (output.columns == nullptr) return {};
+  return unpack<typename traits::column_tie>(cells.columns, right.count, output.columns, stream);
+}
+
+/// nearest2 by a tensor-core path: the columns are the rows of the transposed problem. Arguments already checked.
+template <class Policy>
+status tensor_nearest2(const descriptor_view<typename Policy::element>& left,
+                       const descriptor_view<typename Policy::element>& right, const nearest2_output& output,
+                       void* workspace, cudaStream_t stream) noexcept {
+  if (auto s = tensor_rows<Policy>(left, right, output.rows, workspace, stream); !s.ok()) return s;
+  if (output.columns == nullptr) return {};
+  return tensor_rows<Policy>(right, left, output.columns, workspace, stream);
+}
+
+}  // namespace detail
 
 /// Best score, its index and second best of every row of left x right and, if asked, of every column.
 ///
 /// Host; asynchronous on `stream` of the current device; no allocation, no synchronisation; may be captured in a
 /// graph. Views, output and workspace are device memory: output.rows has left.count states, output.columns null or
 /// right.count; the workspace is 16-byte aligned and free again when the stream has passed. The views' width is
-/// Policy::width; data and stride are multiples of policy_traits<Policy>::load_bytes.
-/// Cost: one pass over the tiles, left.count * right.count * width / 4 dot steps.
+/// Policy::width; data and stride are multiples of 16 bytes (of 8 or 4 where the width is not).
+/// Cost: one pass over the tiles; the tensor-core paths make one for the rows and one for the columns.
 template <class Policy = default_policy>
 status nearest2(const descriptor_view<typename Policy::element>& left,
                 const descriptor_view<typename Policy::element>& right, const nearest2_output& output, void* workspace,
                 std::size_t workspace_bytes, cudaStream_t stream) noexcept {
-  using traits = policy_traits<Policy>;
+  using traits = detail::traits_of<Policy>;
   if (auto s = detail::check_views(left, right, traits::width, traits::load_bytes); !s.ok()) return s;
   if (left.count > 0 && output.rows == nullptr) return {errc::null_pointer, "output.rows"};
-  const bool with_columns = output.columns != nullptr;
-  const std::size_t needed = nearest2_workspace<Policy>(left, right, with_columns);
+  const std::size_t needed = nearest2_workspace<Policy>(left, right, output.columns != nullptr);
   if (auto s = detail::check_workspace(workspace, workspace_bytes, needed); !s.ok()) return s;
-  if (needed == 0) return {};
+  if (left.count == 0 || right.count == 0) {
+    if (auto s = detail::clear_states(output.rows, left.count, stream); !s.ok()) return s;
+    return output.columns == nullptr ? status{} : detail::clear_states(output.columns, right.count, stream);
+  }
 
-  detail::workspace_carver carver(workspace);
-  const detail::top2_cells cells(carver, left.count, right.count, with_columns);
-  if (auto s = detail::fill_cells<Policy>(left, right, cells, stream); !s.ok()) return s;
-  if (auto s = detail::unpack<typename traits::row_tie>(cells.rows, left.count, output.rows, stream); !s.ok()) return s;
-  if (!with_columns) return {};
-  return detail::unpack<typename traits::column_tie>(cells.columns, right.count, output.columns, stream);
+  const match_path path = path_of_nearest2<Policy>(left.count, right.count);
+  if (path != match_path::classic && detail::best_path() < path) return {errc::no_kernel_image, "tensor-core path"};
+  if constexpr (detail::may_take<Policy, match_path::wgmma>) {
+    if (path == match_path::wgmma) {
+      return detail::tensor_nearest2<detail::tensor_policy_of<Policy, match_path::wgmma>>(left, right, output,
+                                                                                          workspace, stream);
+    }
+  }
+  if constexpr (detail::may_take<Policy, match_path::mma>) {
+    if (path == match_path::mma) {
+      return detail::tensor_nearest2<detail::tensor_policy_of<Policy, match_path::mma>>(left, right, output, workspace,
+                                                                                        stream);
+    }
+  }
+  if constexpr (Policy::path == match_path::classic) {
+    return detail::classic_nearest2<Policy>(left, right, output, workspace, stream);
+  }
+  return {errc::unsupported_device, "policy"};
 }
 
 }  // namespace device

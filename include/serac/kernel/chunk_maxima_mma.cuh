@@ -35,11 +35,11 @@ class mma_rows {
         const typename traits::element* const source = rows + (exists ? row : 0) * stride;
 #pragma unroll
         for (int p = 0; p < traits::pieces; ++p) {
-          const auto piece = detail::load_vector<traits::load_bytes>(source + (4 * p + q) * traits::load_bytes);
+          const auto piece = detail::load_vector<traits::piece_bytes>(source + (4 * p + q) * traits::piece_bytes);
 #pragma unroll
-          for (int s = 0; s < traits::load_steps; ++s) {
-            words_[b][p * traits::load_steps + s][h] = exists ? piece.word[2 * s] : 0;
-            words_[b][p * traits::load_steps + s][h + 2] = exists ? piece.word[2 * s + 1] : 0;
+          for (int s = 0; s < traits::piece_steps; ++s) {
+            words_[b][p * traits::piece_steps + s][h] = exists ? piece.word[2 * s] : 0;
+            words_[b][p * traits::piece_steps + s][h + 2] = exists ? piece.word[2 * s + 1] : 0;
           }
         }
       }
@@ -50,20 +50,20 @@ class mma_rows {
   /// maxima over this lane's columns, floored at 0. All lanes of the warp.
   SERAC_DEVICE void score(const std::uint8_t* columns, lane_maxima<Policy>& maxima) const {
     const int r = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
-    const std::uint8_t* const piece_at[2] = {columns + traits::shared_offset(r, q * traits::load_bytes),
-                                             columns + traits::shared_offset(r, (4 + q) * traits::load_bytes)};
+    const std::uint8_t* const piece_at[2] = {columns + traits::shared_offset(r, q * traits::piece_bytes),
+                                             columns + traits::shared_offset(r, (4 + q) * traits::piece_bytes)};
 #pragma unroll
     for (int b = 0; b < traits::row_blocks; ++b) maxima[b][0] = maxima[b][1] = 0;
 
 #pragma unroll(traits::unroll)
     for (int slice = 0; slice < traits::slices; slice += 2) {
-      detail::word_vector<traits::load_bytes> pieces[2][traits::pieces];
+      detail::word_vector<traits::piece_bytes> pieces[2][traits::pieces];
 #pragma unroll
       for (int s = 0; s < 2; ++s) {
 #pragma unroll
         for (int p = 0; p < traits::pieces; ++p) {
-          pieces[s][p] = detail::load_vector<traits::load_bytes>(piece_at[p % 2] + (slice + s) * 8 * traits::width +
-                                                                 p / 2 * 8 * traits::load_bytes);
+          pieces[s][p] = detail::load_vector<traits::piece_bytes>(piece_at[p % 2] + (slice + s) * 8 * traits::width +
+                                                                  p / 2 * 8 * traits::piece_bytes);
         }
       }
       // Two slices by two blocks of rows are four independent chains of products.
@@ -77,8 +77,8 @@ class mma_rows {
             const auto& row = words_[first + b][k];
 #pragma unroll
             for (int s = 0; s < 2; ++s) {
-              const auto& column = pieces[s][k / traits::load_steps].word;
-              const int word = k % traits::load_steps * 2;
+              const auto& column = pieces[s][k / traits::piece_steps].word;
+              const int word = k % traits::piece_steps * 2;
               detail::mma_16x8x32<typename traits::element>(sums[b][s], row[0], row[1], row[2], row[3], column[word],
                                                             column[word + 1]);
             }
@@ -174,16 +174,6 @@ SERAC_DEVICE void write_row_maxima(const lane_maxima<Policy>& maxima, std::int32
     if (writes && shared) atomicMax(out + 16 * b, row);
     if (writes && !shared) out[16 * b] = row;
   }
-}
-
-/// The pair whose units include the given number, counted over all pairs.
-SERAC_DEVICE int find_pair(const chunk_pair* pairs, int pair_count, std::int64_t unit) {
-  int low = 0, high = pair_count;  // pairs[low].first_unit <= unit < pairs[high].first_unit
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    (pairs[middle].first_unit <= unit ? low : high) = middle;
-  }
-  return low;
 }
 
 /// Row maxima over column chunks and column-group maxima over row chunks of every pair, as chunk_pair lays them out.

@@ -9,7 +9,7 @@
 #include <serac/detail/config.hpp>
 #include <serac/detail/tma.cuh>
 #include <serac/detail/wgmma.cuh>
-#include <serac/tensor_policy.hpp>
+#include <serac/wgmma_policy.hpp>
 
 namespace serac::kernel {
 
@@ -40,10 +40,10 @@ SERAC_DEVICE std::int32_t group_max(const std::int32_t (&sums)[Registers], int f
   }
 }
 
-/// The unit of the given number, counted over all pairs; `pair` is one at or before its own.
+/// The unit of the given number, counted over all pairs.
 template <class Traits>
-SERAC_DEVICE wgmma_unit find_unit(const chunk_pair* pairs, int pair_count, int pair, std::int64_t number) {
-  while (pair + 1 < pair_count && pairs[pair + 1].first_unit <= number) ++pair;
+SERAC_DEVICE wgmma_unit unit_of_number(const chunk_pair* pairs, int pair_count, std::int64_t number) {
+  const int pair = find_pair(pairs, pair_count, number);
   const chunk_pair& of = pairs[pair];
   const int row_tiles = of.row_stride / Traits::tile_rows;
   const int local = static_cast<int>(number - of.first_unit);
@@ -107,12 +107,10 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
     detail::lower_registers<traits::producer_registers>();
     if (threadIdx.x == traits::consumers * 128 + 32) {
       // Scheduler: one thread takes units, a few ahead.
-      int pair = 0;
       for (int round = 0;; ++round) {
         const int slot = round % traits::units;
         const auto number = static_cast<std::int64_t>(atomicAdd(next_unit, 1ull));
-        const wgmma_unit unit = number < unit_count ? find_unit<traits>(pairs, pair_count, pair, number) : wgmma_unit{};
-        pair = unit.pair;
+        const wgmma_unit unit = number < unit_count ? unit_of_number<traits>(pairs, pair_count, number) : wgmma_unit{};
         sync.unit_empty[slot].wait(round / traits::units % 2 ^ 1);
         sync.unit[slot] = unit;
         sync.unit_full[slot].arrive();

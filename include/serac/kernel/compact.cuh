@@ -24,6 +24,13 @@ __global__ void unpack_states(const thread::top2_cell* cells, std::int64_t count
   if (i < count) states[i] = thread::load<Tie>(cells[i]);
 }
 
+/// Every state becomes the identity. One thread a state, any grid.
+template <class State = top2>
+__global__ void clear_states(State* states, std::int64_t count) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) states[i] = State{};
+}
+
 /// Judges every row: `columns[row]` becomes the column it matches, or `no_match`; `block_counts[block]` the matches
 /// among the block's rows. `column_cells` is null when there is no cross-check.
 /// Launch: compact_threads threads, a block for every compact_threads rows.

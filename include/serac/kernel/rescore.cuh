@@ -21,7 +21,8 @@ namespace serac::kernel {
 
 inline constexpr int scan_rows_threads = 128;
 inline constexpr int rescore_threads = 128;
-inline constexpr int rescore_window = 8192;  ///< rows that a block looks through at a time
+inline constexpr int rescore_run = 16;                                ///< rows that a thread looks through at a time
+inline constexpr int rescore_window = rescore_threads * rescore_run;  ///< rows that a block looks through at a time
 
 /// Best chunk of every row and whether the row can still match: `best`, `second` and `chunk` of `verdicts`; no columns
 /// yet. Launch: scan_rows_threads threads, grid (blocks for the rows of the largest pair, pairs).
@@ -31,7 +32,7 @@ __global__ void __launch_bounds__(scan_rows_threads)
   const chunk_pair& pair = pairs[blockIdx.y];
   const int row = static_cast<int>(blockIdx.x * scan_rows_threads + threadIdx.x);
   if (row >= pair.left_count) {
-    if (row < detail::round_up(pair.left_count, 16)) {  // the rest of a run that later kernels read whole
+    if (row < detail::round_up(pair.left_count, rescore_run)) {  // the rest of a run that later kernels read whole
       verdicts.chunk[pair.first_row + row] = row_verdicts::rejected;
       verdicts.columns[pair.first_row + row] = no_match;
     }
@@ -57,10 +58,17 @@ __global__ void __launch_bounds__(scan_rows_threads)
   verdicts.columns[at] = no_match;
 }
 
-/// Rows of a window that a block has to rescore, in shared memory.
+/// Rows of a window that have to be rescored, in shared memory.
 struct rescore_list {
   int count;
   std::uint16_t row[rescore_window];  ///< from the window's first
+
+  /// Adds those of 16 rows, the first of which is `first` of the window, whose bits are set. Any thread of the block.
+  SERAC_DEVICE void add(int first, std::uint32_t rows) {
+    if (rows == 0) return;
+    int place = atomicAdd(&count, __popc(rows));
+    for (; rows != 0; rows &= rows - 1) row[place++] = static_cast<std::uint16_t>(first + __ffs(rows) - 1);
+  }
 };
 
 /// The rows of a pair that belong to one of `splits` blocks: [first, end), in whole runs of 16.
@@ -68,38 +76,19 @@ struct row_range {
   int first, end;
 
   SERAC_DEVICE row_range(int rows, int split, int splits) {
-    const int runs = (rows + 15) / 16;
-    first = static_cast<int>(std::int64_t{runs} * split / splits) * 16;
-    end = min(rows, static_cast<int>(std::int64_t{runs} * (split + 1) / splits) * 16);
+    const int runs = (rows + rescore_run - 1) / rescore_run;
+    first = static_cast<int>(std::int64_t{runs} * split / splits) * rescore_run;
+    end = min(rows, static_cast<int>(std::int64_t{runs} * (split + 1) / splits) * rescore_run);
   }
 };
 
-/// Collects the rows of [first, end) that are wanted, in any order: `wanted(row)` is a bit for each of the 16 rows from
-/// `row`, which is `first` plus a multiple of 16. The whole block; barriers before and after.
-template <class Wanted>
-SERAC_DEVICE void collect_rows(rescore_list& list, int first, int end, Wanted wanted) {
-  __syncthreads();  // the last window's list has been read
-  if (threadIdx.x == 0) list.count = 0;
-  __syncthreads();
-  for (int row = first + static_cast<int>(threadIdx.x) * 16; row < end; row += rescore_threads * 16) {
-    std::uint32_t rows = wanted(row);
-    if (end - row < 16) rows &= (1u << (end - row)) - 1;
-    if (rows == 0) continue;
-    int place = atomicAdd(&list.count, __popc(rows));
-    for (; rows != 0; rows &= rows - 1) list.row[place++] = static_cast<std::uint16_t>(row - first + __ffs(rows) - 1);
-  }
-  __syncthreads();
-}
-
-/// Rescores the rows of the list, 32 a warp at a time, and hands each with its state to `judge(row, state)` in one
-/// lane.
+/// Rescores every `step`-th batch of 32 rows of the list, from batch `batch` on, and hands each row with its state to
+/// `judge(row, state)` in one lane. A warp; `first_row` is the window's.
 template <class Element, int Width, class Query, class Member, class Index, class Judge>
-SERAC_DEVICE void rescore_list_rows(const rescore_list& list, int first_row, Query query, Member member, Index index,
-                                    int member_count, Judge judge) {
-  constexpr int warps = rescore_threads / 32;
+SERAC_DEVICE void rescore_batches(const rescore_list& list, int batch, int step, int first_row, Query query,
+                                  Member member, Index index, int member_count, Judge judge) {
   const int lane = threadIdx.x % 32;
-  for (int first = static_cast<int>(threadIdx.x) / 32 * warp::rescore_queries; first < list.count;
-       first += warps * warp::rescore_queries) {
+  for (int first = batch * warp::rescore_queries; first < list.count; first += step * warp::rescore_queries) {
     top2 states[4];
     warp::rescore<Element, Width>(
         [&](int slot) { return first + slot < list.count ? query(first_row + list.row[first + slot]) : nullptr; },
@@ -126,13 +115,6 @@ __global__ void __launch_bounds__(rescore_threads)
   const auto* const queries = left.data + std::int64_t{pair.left_first} * left.stride;
   const auto* const members = right.data + (std::int64_t{pair.right_first} + first_column) * right.stride;
 
-  const auto wanted = [&](int row) {
-    const auto chunks = detail::load_vector<16>(verdicts.chunk + pair.first_row + row);
-    std::uint32_t rows = 0;
-#pragma unroll
-    for (int i = 0; i < 16; ++i) rows |= ((chunks.word[i / 4] >> i % 4 * 8 & 0xff) == chunk ? 1u : 0u) << i;
-    return rows;
-  };
   const auto judge_row = [&](int row, top2 state) {
     const std::int64_t at = pair.first_row + row;
     state.second = max(state.second, verdicts.second[at]);
@@ -142,11 +124,22 @@ __global__ void __launch_bounds__(rescore_threads)
   __shared__ rescore_list list;
   const row_range range(pair.left_count, static_cast<int>(blockIdx.y), static_cast<int>(gridDim.y));
   for (int first = range.first; first < range.end; first += rescore_window) {
-    collect_rows(list, first, min(first + rescore_window, range.end), wanted);
-    rescore_list_rows<typename Layout::element, Layout::width>(
-        list, first, [&](int row) { return queries + row * left.stride; },
-        [&](int m) { return members + m * right.stride; }, [&](int m) { return first_column + m; },
-        min(chunk_columns, pair.right_count - first_column), judge_row);
+    __syncthreads();  // the last window's list has been read
+    if (threadIdx.x == 0) list.count = 0;
+    __syncthreads();
+    const int run = static_cast<int>(threadIdx.x) * rescore_run;
+    if (first + run < range.end) {
+      const auto chunks = detail::load_vector<16>(verdicts.chunk + pair.first_row + first + run);
+      std::uint32_t rows = 0;
+#pragma unroll
+      for (int i = 0; i < 16; ++i) rows |= ((chunks.word[i / 4] >> i % 4 * 8 & 0xff) == chunk ? 1u : 0u) << i;
+      list.add(run, rows);  // rows behind the image are rejected
+    }
+    __syncthreads();
+    rescore_batches<typename Layout::element, Layout::width>(
+        list, static_cast<int>(threadIdx.x) / 32, rescore_threads / 32, first,
+        [&](int row) { return queries + row * left.stride; }, [&](int m) { return members + m * right.stride; },
+        [&](int m) { return first_column + m; }, min(chunk_columns, pair.right_count - first_column), judge_row);
   }
 }
 
@@ -155,53 +148,76 @@ __global__ void __launch_bounds__(rescore_threads)
 /// For each row chunk: a column that a matched row of this chunk points to is scored again there and must have that row
 /// as its best; a column that a row of another chunk points to only where the chunk's maximum of the column's group, an
 /// upper bound of what this chunk holds for it, does not already pass. Both must be accepted with the row's score as
-/// best.
-/// Launch: rescore_threads threads, grid (most row chunks of a pair, row splits, pairs).
+/// best. A block works on a segment, each of its four warps on one row chunk.
+/// Launch: rescore_threads threads, grid (most segments of a pair, row splits, pairs).
 template <class Layout, class Acceptance>
 __global__ void __launch_bounds__(rescore_threads)
     test_columns(const chunk_pair* pairs, descriptor_view<typename Layout::element> left,
                  descriptor_view<typename Layout::element> right, chunk_maxima maxima, Acceptance accept,
                  row_verdicts verdicts) {
+  constexpr int chunks = 4;
+  static_assert(Layout::segment_chunks == chunks && rescore_threads / 32 == chunks);
   const chunk_pair& pair = pairs[blockIdx.z];
-  const int chunk = static_cast<int>(blockIdx.x);
-  if (chunk >= pair.row_chunks) return;
+  if (static_cast<int>(blockIdx.x) >= pair.segments) return;
+  const int first_chunk = static_cast<int>(blockIdx.x) * chunks;
+  const int chunk = first_chunk + static_cast<int>(threadIdx.x) / 32;  // of this warp
   const auto* const queries = right.data + std::int64_t{pair.right_first} * right.stride;
   const auto* const members = left.data + std::int64_t{pair.left_first} * left.stride;
-  const std::int32_t* const bounds = maxima.columns + pair.column_maxima + chunk;
+  const std::int32_t* const bounds = maxima.columns + pair.column_maxima + first_chunk;
 
-  const auto in_chunk = [&](int row) { return Layout::chunk_of_row(pair, row) == chunk; };
-  const auto must_rescore = [&](int row, std::uint32_t column) {
-    if (column == no_match) return false;
-    if (in_chunk(row)) return true;
-    const int tile = static_cast<int>(column) / Layout::tile_columns;
-    const int group = tile * Layout::tile_groups + Layout::group_of(static_cast<int>(column) % Layout::tile_columns);
-    return !accept(verdicts.best[pair.first_row + row], bounds[std::int64_t{group} * pair.row_chunks]);
-  };
-  const auto wanted = [&](int row) {
-    std::uint32_t rows = 0;
-#pragma unroll
-    for (int i = 0; i < 16; i += 4) {
-      const auto columns = detail::load_vector<16>(verdicts.columns + pair.first_row + row + i);
-#pragma unroll
-      for (int k = 0; k < 4; ++k) rows |= (must_rescore(row + i + k, columns.word[k]) ? 1u : 0u) << (i + k);
-    }
-    return rows;
-  };
   const auto row_of = [&](int m) { return Layout::row_of(pair, chunk, m); };
   const auto judge = [&](int row, const top2& state) {
     const std::int64_t at = pair.first_row + row;
     const std::int32_t best = verdicts.best[at];
-    const bool passes = in_chunk(row) ? state.index == row && accept(best, state.second) : accept(best, state.best);
+    const bool own = Layout::chunk_of_row(pair, row) == chunk;
+    const bool passes = own ? state.index == row && accept(best, state.second) : accept(best, state.best);
     if (!passes) verdicts.columns[at] = no_match;
   };
 
   // Other blocks take matches back at the same time; whether this one sees that does not matter.
-  __shared__ rescore_list list;
+  __shared__ rescore_list lists[chunks];
   const row_range range(pair.left_count, static_cast<int>(blockIdx.y), static_cast<int>(gridDim.y));
   for (int first = range.first; first < range.end; first += rescore_window) {
-    collect_rows(list, first, min(first + rescore_window, range.end), wanted);
-    rescore_list_rows<typename Layout::element, Layout::width>(
-        list, first,
+    __syncthreads();  // the last window's lists have been read
+    if (threadIdx.x < chunks) lists[threadIdx.x].count = 0;
+    __syncthreads();
+
+    const int run = static_cast<int>(threadIdx.x) * rescore_run;
+    if (first + run < range.end) {
+      std::uint32_t rows[chunks] = {};
+#pragma unroll 1
+      for (int part = 0; part < rescore_run; part += 4) {
+        const int row = first + run + part;
+        const auto columns = detail::load_vector<16>(verdicts.columns + pair.first_row + row);
+        if ((columns.word[0] & columns.word[1] & columns.word[2] & columns.word[3]) == no_match) continue;
+        const auto best = detail::load_vector<16>(verdicts.best + pair.first_row + row);
+        detail::word_vector<16> bound[4];  // of a row's column in the four chunks
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int column = columns.word[i] == no_match ? 0 : static_cast<int>(columns.word[i]);
+          const int group =
+              column / Layout::tile_columns * Layout::tile_groups + Layout::group_of(column % Layout::tile_columns);
+          bound[i] = detail::load_vector<16>(bounds + std::int64_t{group} * pair.row_chunks);
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          if (columns.word[i] == no_match) continue;
+          const int own = Layout::chunk_of_row(pair, row + i) - first_chunk;
+#pragma unroll
+          for (int c = 0; c < chunks; ++c) {
+            const bool passes =
+                accept(static_cast<std::int32_t>(best.word[i]), static_cast<std::int32_t>(bound[i].word[c]));
+            if (c == own || !passes) rows[c] |= 1u << (part + i);
+          }
+        }
+      }
+#pragma unroll
+      for (int c = 0; c < chunks; ++c) lists[c].add(run, rows[c]);
+    }
+    __syncthreads();
+
+    rescore_batches<typename Layout::element, Layout::width>(
+        lists[threadIdx.x / 32], 0, 1, first,
         [&](int row) {
           const std::uint32_t column = verdicts.columns[pair.first_row + row];
           return column == no_match ? nullptr : queries + column * right.stride;

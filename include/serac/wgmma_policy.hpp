@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Policies of the tensor-core paths and what follows from them.
+/// Policies of the tensor-core path by wgmma and what follows from them.
 #pragma once
 
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
 #include <serac/detail/integer.hpp>
 #include <serac/policy.hpp>
-#include <serac/top2.hpp>
 
 namespace serac {
 
@@ -25,16 +24,10 @@ struct wgmma_policy_for {
 
 struct wgmma_policy : wgmma_policy_for<128> {};
 
-/// Whether the tensor-core paths have kernels for descriptors of `width` bytes.
-SERAC_HOST_DEVICE constexpr bool is_tensor_width(int width) {
-  return width == 32 || width == 64 || width == 128 || width == 256;
-}
-
 /// Everything that follows from a wgmma policy.
 template <class Policy>
 struct wgmma_traits {
   using element = typename Policy::element;
-  using row_tie = tie_break::smallest_index;  // a tie is never accepted on this path, so the order cannot be seen
   static constexpr int width = Policy::width;
   static constexpr int load_bytes = 16;  // alignment of data and strides
   static constexpr int tile_rows = 64;
@@ -77,6 +70,14 @@ struct wgmma_traits {
   /// The group, within its tile, of a column of the tile.
   SERAC_HOST_DEVICE static constexpr int group_of(int column) {
     return column % 8 / 2 * thread_groups + (column / 8 * 2 + column % 2) / group;
+  }
+
+  SERAC_HOST_DEVICE static constexpr int column_tiles(const chunk_pair& pair) {
+    return detail::ceil_div(pair.right_count, tile_columns);
+  }
+  /// Units of pass 1: two tiles of columns against a segment.
+  SERAC_HOST_DEVICE static constexpr std::int64_t unit_count(const chunk_pair& pair) {
+    return std::int64_t{pair.segments} * detail::ceil_div(column_tiles(pair), consumers);
   }
 
   // A row chunk is what one warp sees of a segment: 16 rows of each of its tiles.

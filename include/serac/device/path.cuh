@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Which path a policy takes.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <serac/device/chunk_scan.cuh>
+#include <serac/mma_policy.hpp>
+#include <serac/policy.hpp>
+#include <serac/wgmma_policy.hpp>
+
+namespace serac::device::detail {
+
+template <class Acceptance, class = void>
+struct ties_rejected {
+  static bool by(const Acceptance&) noexcept { return false; }
+};
+template <class Acceptance>
+struct ties_rejected<Acceptance, std::void_t<decltype(std::declval<const Acceptance&>().rejects_ties())>> {
+  static bool by(const Acceptance& accept) noexcept { return accept.rejects_ties(); }
+};
+
+/// The traits of a policy, by its path.
+template <class Policy, match_path = Policy::path>
+struct traits_by_path {
+  using type = policy_traits<Policy>;
+};
+template <class Policy>
+struct traits_by_path<Policy, match_path::mma> {
+  using type = mma_traits<Policy>;
+};
+template <class Policy>
+struct traits_by_path<Policy, match_path::wgmma> {
+  using type = wgmma_traits<Policy>;
+};
+template <class Policy>
+using traits_of = typename traits_by_path<Policy>::type;
+
+/// Whether `Policy` may take `path` at all.
+template <class Policy, match_path Path>
+inline constexpr bool may_take = Policy::path == Path || (is_automatic<Policy> && is_tensor_width(Policy::width));
+
+/// The policy of a tensor-core path that a policy means: itself, or that of its width and element where it is
+/// automatic.
+template <class Policy, match_path Path>
+using tensor_policy_of = std::conditional_t<
+    Policy::path == Path, Policy,
+    std::conditional_t<Path == match_path::wgmma, wgmma_policy_for<Policy::width, typename Policy::element>,
+                       mma_policy_for<Policy::width, typename Policy::element>>>;
+
+/// Beyond so many scores an automatic policy does not take the mma path, whose column maxima grow with their number.
+inline constexpr std::int64_t most_mma_scores = std::int64_t{1} << 34;
+
+/// The path of a call; for an automatic policy the fastest that is exact.
+template <class Policy>
+match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool ties_are_rejected) noexcept {
+  if constexpr (is_automatic<Policy> && is_tensor_width(Policy::width)) {
+    constexpr std::int64_t least = std::int64_t{1} << 18;  // scores; below, the classic path's fewer launches win
+    const std::int64_t scores = left_count * right_count;
+    if (ties_are_rejected && scores >= least) {
+      const match_path best = best_path();
+      return best == match_path::mma && scores > most_mma_scores ? match_path::classic : best;
+    }
+  }
+  return Policy::path;
+}
+
+}  // namespace serac::device::detail
