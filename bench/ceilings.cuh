@@ -120,7 +120,7 @@ inline double mma_ceiling() {
 
 /// Ceiling of wgmma.m64n256k32 u8 in 128-byte scores a microsecond; 0 where there is none.
 inline double wgmma_ceiling() {
-  if (!serac::device::detail::best_path() == serac::match_path::wgmma) return 0;
+  if (serac::device::detail::best_path() != serac::match_path::wgmma) return 0;
   constexpr int iterations = 4096, shared_bytes = 1024 + 2 * 64 * 128 + 256 * 128;
   const int blocks = multiprocessors();
   device_array<std::uint32_t> sink(1);

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -121,6 +123,42 @@ inline std::vector<std::uint8_t> random_sift(std::int64_t count, unsigned seed, 
     }
   }
   return bytes;
+}
+
+/// Two images of 128-byte descriptors.
+struct images {
+  std::string name;
+  std::vector<std::uint8_t> left, right;
+};
+
+inline std::vector<std::uint8_t> read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(std::string("cannot read ") + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Random images of each size, of which no row, a third of the rows and all rows match, and those of the files named on
+/// the command line: [LEFT.bin RIGHT.bin]...
+inline std::vector<images> inputs(const std::vector<std::int64_t>& sizes, int argc, char** argv) {
+  std::vector<images> all;
+  for (const std::int64_t n : sizes) {
+    for (const int every : {0, 3, 1}) {
+      images random{every == 0   ? "random"
+                    : every == 3 ? "random, a third matches"
+                                 : "random, all match",
+                    random_sift(n, 1), random_sift(n, 2)};
+      for (std::int64_t i = 0; every > 0 && i < n; i += every) {
+        std::copy_n(&random.left[static_cast<std::size_t>(i) * 128], 128,
+                    &random.right[static_cast<std::size_t>(i * 7 % n) * 128]);
+      }
+      all.push_back(std::move(random));
+    }
+  }
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const auto stem = [](std::string path) { return path.substr(path.rfind('/') + 1); };
+    all.push_back({"real " + stem(argv[i]) + " " + stem(argv[i + 1]), read_file(argv[i]), read_file(argv[i + 1])});
+  }
+  return all;
 }
 
 }  // namespace bench
