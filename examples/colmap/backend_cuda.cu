@@ -12,11 +12,12 @@ namespace serac_colmap {
 
 namespace {
 
-/// The library's defaults, with ties broken as COLMAP breaks them.
-struct colmap_policy : serac::default_policy {
+/// Ties broken as COLMAP breaks them, which shows only in lists made with max_ratio above 1.
+struct colmap_ties : serac::policy_for<128> {
   using tie = serac::tie_break::siftgpu;
 };
 
+template <class Policy>
 class cuda_backend : public backend {
  public:
   cuda_backend(const serac::match_options& options, int device) : matcher_(options, device) {
@@ -35,14 +36,15 @@ class cuda_backend : public backend {
   std::string name() const override { return name_; }
 
  private:
-  serac::basic_matcher<colmap_policy> matcher_;
+  serac::basic_matcher<Policy> matcher_;
   std::string name_;
 };
 
 }  // namespace
 
 std::unique_ptr<backend> make_cuda_backend(const serac::match_options& options, int device) {
-  return std::make_unique<cuda_backend>(options, device);
+  if (options.max_ratio > 1) return std::make_unique<cuda_backend<colmap_ties>>(options, device);
+  return std::make_unique<cuda_backend<serac::default_policy>>(options, device);
 }
 
 }  // namespace serac_colmap
