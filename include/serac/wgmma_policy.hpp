@@ -19,7 +19,7 @@ struct wgmma_policy_for {
   static constexpr int width = Width;       ///< bytes in a descriptor: 32, 64, 128 or 256
   static constexpr int tile_columns = 160;  ///< columns that a warpgroup scores at a time: 64, 128, 160 or 192
   static constexpr int group = 5;           ///< columns whose maxima are kept as one
-  static constexpr int stages = 8;          ///< tiles of 64 rows under way
+  static constexpr int stages = Width <= 128 ? 8 : 4;  ///< tiles of 64 rows under way
 };
 
 struct wgmma_policy : wgmma_policy_for<128> {};

@@ -6,9 +6,11 @@
 
 #include <cstdint>
 
+#include <serac/mma_policy.hpp>
 #include <serac/policy.hpp>
 #include <serac/thread/dot.cuh>
 #include <serac/top2.hpp>
+#include <serac/wgmma_policy.hpp>
 
 namespace serac::test {
 
@@ -56,6 +58,19 @@ struct siftgpu_ties : Base {
 template <class Base>
 struct signed_bytes : Base {
   using element = std::int8_t;
+};
+
+// Tensor-core paths.
+template <int Columns, int Group>
+struct wgmma_tile : wgmma_policy {
+  static constexpr int tile_columns = Columns;
+  static constexpr int group = Group;
+};
+using wgmma_192 = wgmma_tile<192, 3>;
+using wgmma_128 = wgmma_tile<128, 4>;
+using wgmma_64 = wgmma_tile<64, 2>;
+struct mma_64_rows : mma_policy {
+  static constexpr int warp_rows = 64;
 };
 
 }  // namespace serac::test
