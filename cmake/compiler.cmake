@@ -9,6 +9,14 @@ target_compile_options(serac_warnings INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${host_warnings};-Wpedantic>"
   "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Werror=all-warnings;-Xcompiler=${forwarded}>")
 
+# What programs that only check themselves are compiled with.
+add_library(serac_self_check INTERFACE)
+target_link_libraries(serac_self_check INTERFACE serac_warnings)
+if(SERAC_QUICK_TESTS)
+  target_compile_options(serac_self_check INTERFACE
+    $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xcicc=-O1$<SEMICOLON>-Xptxas=-O1>)
+endif()
+
 # Compiles `target` as C++20. (CMake 3.25 knows no CUDA20 for nvcc.)
 function(serac_use_cxx20 target)
   set_target_properties(${target} PROPERTIES CXX_STANDARD 20)

@@ -17,9 +17,6 @@ struct signed_bytes : serac::default_policy {
   using element = std::int8_t;
   static constexpr int stages = 1;
 };
-struct widest : serac::policy_for<512> {
-  static constexpr int tile_rows = 32;
-};
 
 // Naming an entry point of a policy instantiates the kernels behind it, with and without columns.
 template <class Policy>
@@ -38,8 +35,6 @@ const void* const serac_compile_all[] = {
     reinterpret_cast<const void*>(nearest2<scalar>),
     reinterpret_cast<const void*>(nearest2<siftgpu>),
     reinterpret_cast<const void*>(nearest2<signed_bytes>),
-    reinterpret_cast<const void*>(nearest2<widest>),
-    reinterpret_cast<const void*>(nearest2<serac::policy_for<4>>),
     reinterpret_cast<const void*>(match<serac::default_policy, serac::angular_acceptance>),
     reinterpret_cast<const void*>(match<serac::default_policy, serac::acceptance_view>),
     reinterpret_cast<const void*>(match<siftgpu, serac::angular_acceptance>),
