@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include <support/gpu.cuh>
+#include <support/policies.cuh>
+
+using namespace serac;
+using namespace serac::test;
+
+namespace {
+
+/// Images in one buffer, zeros between them, where either side of a pair may be any of them.
+template <class Policy>
+struct image_buffer {
+  using traits = device::detail::traits_of<Policy>;
+  using element = typename Policy::element;
+
+  /// Rows behind an image that pass 1 may see: whole runs of tiles of rows, whole tiles of columns.
+  static std::int64_t padded(std::int64_t count) {
+    const auto up = [&](std::int64_t unit) { return (count + unit - 1) / unit * unit; };
+    return std::max(up(4 * traits::tile_rows), up(traits::tile_columns));
+  }
+
+  std::vector<std::int64_t> first, count;
+  descriptors<element> all;
+
+  image_buffer(random_source& random, const std::vector<std::int64_t>& counts) : count(counts), all(0, Policy::width) {
+    std::int64_t rows = 0;
+    for (const std::int64_t n : counts) first.push_back(rows), rows += padded(n);
+    all = descriptors<element>(rows, Policy::width);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const auto image = random_bytes<element>(random, counts[i], Policy::width);
+      for (std::int64_t row = 0; row < counts[i]; ++row) all.assign(first[i] + row, image, row);
+    }
+  }
+};
+
+/// How a pair of images is cut: tiles in a column chunk and, by wgmma, tiles of rows in a segment.
+struct pair_cut {
+  std::size_t left, right;
+  int chunk_tiles, segment_tiles;
+};
+
+/// The pairs of a list, laid out one behind the other, and the sizes of all their maxima.
+template <class Policy>
+struct pair_list {
+  using traits = device::detail::traits_of<Policy>;
+
+  std::vector<chunk_pair> pairs;
+  std::int64_t row_values = 0, column_values = 0, units = 0;
+
+  pair_list(const image_buffer<Policy>& images, const std::vector<pair_cut>& cuts) {
+    for (const pair_cut& cut : cuts) {
+      chunk_pair pair = device::detail::pass1<Policy>::plan(images.count[cut.left], images.count[cut.right], 1);
+      pair.left_first = static_cast<std::int32_t>(images.first[cut.left]);
+      pair.right_first = static_cast<std::int32_t>(images.first[cut.right]);
+      pair.chunk_tiles = cut.chunk_tiles;
+      pair.column_chunks = serac::detail::ceil_div(traits::column_tiles(pair), cut.chunk_tiles);
+      if (Policy::path == match_path::wgmma) {
+        pair.segment_tiles = cut.segment_tiles;
+        pair.segments = serac::detail::ceil_div(pair.row_stride / traits::tile_rows, cut.segment_tiles);
+        pair.row_chunks = pair.segments * traits::segment_chunks;
+      }
+      pair.row_maxima = row_values;
+      pair.column_maxima = column_values;
+      pair.first_unit = units;
+      row_values += std::int64_t{pair.column_chunks} * pair.row_stride;
+      column_values += std::int64_t{traits::column_tiles(pair)} * traits::tile_groups * pair.row_chunks;
+      units += traits::unit_count(pair);
+      pairs.push_back(pair);
+    }
+  }
+};
+
+/// What pass 1 must leave, by definition.
+template <class Policy>
+void expect_maxima(const image_buffer<Policy>& images, const pair_list<Policy>& list, std::vector<std::int32_t>& rows,
+                   std::vector<std::int32_t>& columns) {
+  using traits = device::detail::traits_of<Policy>;
+  rows.assign(static_cast<std::size_t>(list.row_values), 0);
+  columns.assign(static_cast<std::size_t>(list.column_values), 0);
+  for (const chunk_pair& pair : list.pairs) {
+    for (int i = 0; i < pair.left_count; ++i) {
+      for (int j = 0; j < pair.right_count; ++j) {
+        std::int32_t score = 0;
+        for (int k = 0; k < Policy::width; ++k) {
+          score += images.all[pair.left_first + i][k] * images.all[pair.right_first + j][k];
+        }
+        const int tile = j / traits::tile_columns;
+        const std::int64_t group =
+            std::int64_t{tile} * traits::tile_groups + traits::group_of(j % traits::tile_columns);
+        auto& row = rows[static_cast<std::size_t>(pair.row_maxima +
+                                                  std::int64_t{tile / pair.chunk_tiles} * pair.row_stride + i)];
+        auto& column = columns[static_cast<std::size_t>(pair.column_maxima + group * pair.row_chunks +
+                                                        traits::chunk_of_row(pair, i))];
+        row = std::max(row, score);
+        column = std::max(column, score);
+      }
+    }
+  }
+}
+
+/// Pass 1 on `blocks` thread blocks.
+template <class Policy>
+status launch_pass1(const descriptor_view<typename Policy::element>& images, const pair_list<Policy>& list,
+                    const chunk_pair* pairs, unsigned long long* next_unit, const chunk_maxima& maxima, bool shared,
+                    unsigned blocks) {
+  using traits = device::detail::traits_of<Policy>;
+  const int count = static_cast<int>(list.pairs.size());
+  if constexpr (Policy::path == match_path::wgmma) {
+    CUtensorMap left, right;
+    require_ok(serac::detail::make_tensor_map(images, traits::tile_rows, traits::swizzle, left));
+    require_ok(serac::detail::make_tensor_map(images, traits::tile_columns, traits::swizzle, right));
+    const auto kernel = shared ? kernel::chunk_maxima_wgmma<Policy, true> : kernel::chunk_maxima_wgmma<Policy, false>;
+    require_ok(serac::detail::grant_shared("chunk_maxima_wgmma", kernel, traits::shared_bytes));
+    return serac::detail::launch("chunk_maxima_wgmma", kernel, dim3(blocks), traits::threads, traits::shared_bytes,
+                                 nullptr, left, right, pairs, count, list.units, next_unit, maxima);
+  } else {
+    const auto kernel = kernel::chunk_maxima_mma<Policy>;
+    require_ok(serac::detail::grant_shared("chunk_maxima_mma", kernel, traits::shared_bytes));
+    return serac::detail::launch("chunk_maxima_mma", kernel, dim3(blocks), traits::threads, traits::shared_bytes,
+                                 nullptr, images.data, images.stride, images.data, images.stride, pairs, count,
+                                 list.units, maxima);
+  }
+}
+
+/// Requires every row of the pair to be one member of one chunk, whose members stand in rising order.
+template <class Policy>
+void check_row_chunks(const chunk_pair& pair) {
+  using traits = device::detail::traits_of<Policy>;
+  std::set<int> rows;
+  for (int chunk = 0; chunk < pair.row_chunks; ++chunk) {
+    int last = -1;
+    for (int member = 0; member < traits::chunk_rows(pair); ++member) {
+      const int row = traits::row_of(pair, chunk, member);
+      REQUIRE(row > last);
+      last = row;
+      if (row >= pair.left_count) continue;
+      REQUIRE(traits::chunk_of_row(pair, row) == chunk);
+      REQUIRE(rows.insert(row).second);
+    }
+  }
+  REQUIRE(static_cast<int>(rows.size()) == pair.left_count);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("pass 1 leaves the maxima of all chunks of a list of pairs", "[tensor]", wgmma_policy, wgmma_192,
+                   wgmma_64, (wgmma_policy_for<32, std::int8_t>), (wgmma_policy_for<256>), mma_policy, mma_64_rows,
+                   (mma_policy_for<32, std::int8_t>), (mma_policy_for<256>)) {
+  using Policy = TestType;
+  random_source random(21);
+  const image_buffer<Policy> images(random, {300, 1, small_run() ? 330 : 1000, 161});
+  const device_descriptors<typename Policy::element> on_device(images.all);
+
+  const bool shared = GENERATE(false, true);
+  const int tiles = shared ? 2 : 1;
+  // Many rows, few; a last chunk and a last segment that are not full.
+  const pair_list<Policy> list(
+      images, {{2, 0, 1, 12}, {1, 3, tiles, 4}, {0, 2, shared ? 3 : 1, 4}, {3, 1, tiles, 8}, {2, 2, tiles, 4}});
+  for (const chunk_pair& pair : list.pairs) check_row_chunks<Policy>(pair);
+  std::vector<std::int32_t> rows, columns;
+  expect_maxima(images, list, rows, columns);
+
+  const device_array<chunk_pair> pairs(list.pairs);
+  for (const unsigned blocks : {1u, 3u, 100u}) {
+    CAPTURE(shared, blocks);
+    const device_array<unsigned long long> next_unit(std::vector<unsigned long long>{0});
+    device_array<std::int32_t> row_maxima(rows.size());
+    const device_array<std::int32_t> column_maxima(columns.size());
+    if (shared) row_maxima.assign(std::vector<std::int32_t>(rows.size(), 0));
+    require_ok(launch_pass1<Policy>(on_device.view(), list, pairs.data(), next_unit.data(),
+                                    {row_maxima.data(), column_maxima.data()}, shared, blocks));
+    REQUIRE_SAME(row_maxima.values(), rows);
+    REQUIRE_SAME(column_maxima.values(), columns);
+  }
+}
