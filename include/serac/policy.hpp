@@ -60,7 +60,7 @@ inline constexpr bool is_automatic<default_policy> = true;
 template <int Width, class Element>
 inline constexpr bool is_automatic<automatic_policy<Width, Element>> = true;
 
-/// Everything that follows from a policy. Kernels take their numbers from here and never recompute one.
+/// Everything that follows from a policy of the classic path. Kernels take their numbers from here and never recompute one.
 template <class Policy>
 struct policy_traits {
   using element = typename Policy::element;
@@ -88,6 +88,11 @@ struct policy_traits {
   static constexpr int slices = detail::ceil_div(width, Policy::slice);
   static constexpr int slice_bytes = detail::round_up(detail::ceil_div(width, slices), load_bytes);
   static constexpr int padded_width = slices * slice_bytes;
+
+  // Scoring: bytes of a descriptor that a thread reads at a time, and how many such steps the code spells out. A dot path
+  // of many instructions hides narrow loads, and would spill what wide or unrolled ones bring.
+  static constexpr int score_bytes = dot::instructions == 1 ? load_bytes : 4;
+  static constexpr int score_unroll = dot::instructions == 1 && slice_bytes / score_bytes % 2 == 0 ? 2 : 1;
 
   // Shared memory, in bytes: rows [tile_rows][row_stride], columns [stages][tile_columns][column_stride],
   // column partials [2][warps][tile_columns] of {best, second}.

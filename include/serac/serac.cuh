@@ -7,6 +7,9 @@
 #include <serac/acceptance.hpp>
 #include <serac/device/match.cuh>
 #include <serac/device/nearest2.cuh>
+#include <serac/host/match.hpp>
+#include <serac/host/matcher.hpp>
+#include <serac/host/nearest2.hpp>
 #include <serac/lists.hpp>
 #include <serac/matcher.cuh>
 #include <serac/mma_policy.hpp>

@@ -24,16 +24,13 @@ using tile_scores = std::int32_t[policy_traits<Policy>::thread_rows][policy_trai
 template <class Policy>
 SERAC_DEVICE void score_slice(const std::uint8_t* rows, const std::uint8_t* columns, tile_scores<Policy>& scores) {
   using traits = policy_traits<Policy>;
-  // A dot path of many instructions a step hides narrow loads, and would spill what wide or unrolled ones bring.
-  constexpr bool one_instruction = traits::dot::instructions == 1;
-  constexpr int load_bytes = one_instruction ? traits::load_bytes : 4;
+  constexpr int load_bytes = traits::score_bytes;
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   rows += warp * traits::thread_rows * traits::row_stride;
   columns += lane * traits::column_stride;
 
-  constexpr int unroll = one_instruction ? traits::slice_bytes / load_bytes : 1;
-#pragma unroll unroll
+#pragma unroll traits::score_unroll
   for (int k = 0; k < traits::slice_bytes; k += load_bytes) {
     detail::word_vector<load_bytes> row[traits::thread_rows];
 #pragma unroll
