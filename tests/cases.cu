@@ -11,12 +11,17 @@
 #include <support/cases.hpp>
 #include <support/gpu.cuh>
 #include <support/policies.cuh>
+#include <support/tensor_checks.cuh>
 
 using namespace serac;
 using namespace serac::test;
 namespace reference = serac::host::reference;
 
 namespace {
+
+// The policies that the default one may mean, so that their kernels are compiled once.
+using wgmma_path = tensor_path<wgmma_policy_for<128>>;
+using mma_path = tensor_path<mma_policy_for<128>>;
 
 // The backends: each turns a case into its list.
 
@@ -80,8 +85,19 @@ TEMPLATE_TEST_CASE("cases with a known list", "[cases]", by_match<path_of<defaul
   }
 }
 
+TEMPLATE_TEST_CASE("cases with a known list by tensor cores, which take no max_ratio above 1", "[cases]",
+                   by_match<wgmma_path>, by_match<mma_path>) {
+  std::vector<std::int64_t> edges(std::begin(TestType::edges), std::end(TestType::edges));
+  if (small_run()) edges.pop_back();
+  for (const match_case& c : matching_cases(edges)) {
+    if (c.options.max_ratio > 1) continue;
+    INFO("case " << c.name);
+    REQUIRE_SAME(TestType::match(c).pairs, c.expected);
+  }
+}
+
 TEMPLATE_TEST_CASE("case 7: N = 256, 512 and 131072 equal the reference on 1000 rows", "[cases]",
-                   path_of<default_policy>, path_of<siftgpu_ties<sift>>, path_of<tile_48x96>) {
+                   path_of<default_policy>, path_of<siftgpu_ties<sift>>, path_of<tile_48x96>, wgmma_path, mma_path) {
   using tie = typename TestType::tie;
   const std::int64_t rows = small_run() ? 100 : 1000;
   for (const std::int64_t columns : {256, 512, small_run() ? 13107 : 131072}) {
@@ -143,7 +159,7 @@ TEST_CASE("case 9: 125,000 x 125,000 with little scratch", "[cases]") {
 }
 
 TEMPLATE_TEST_CASE("case 18: the states of rows of 255", "[cases]", path_of<default_policy>,
-                   path_of<siftgpu_ties<sift>>, path_of<scalar>) {
+                   path_of<siftgpu_ties<sift>>, path_of<scalar>, wgmma_path, mma_path) {
   const match_case c = rows_of_255(70, 300);
   const device_descriptors<> left(c.left), right(c.right);
   const auto states = nearest2_of<TestType>(left.view(), right.view(), true);

@@ -10,6 +10,7 @@
 #include <support/gpu.cuh>
 #include <support/policies.cuh>
 #include <support/survey8.hpp>
+#include <support/tensor_checks.cuh>
 
 using namespace serac;
 using namespace serac::test;
@@ -75,6 +76,19 @@ struct recorded<tile_128x128> {
   static constexpr char name[] = "tile_128x128";
 };
 
+template <>
+struct recorded<wgmma_policy> {
+  static constexpr char name[] = "wgmma";
+};
+template <>
+struct recorded<wgmma_192> {
+  static constexpr char name[] = "wgmma_192";
+};
+template <>
+struct recorded<mma_policy> {
+  static constexpr char name[] = "mma";
+};
+
 /// Whether there is something to test.
 bool present() {
   if (small_run()) {
@@ -99,6 +113,17 @@ TEMPLATE_TEST_CASE("the GPU makes COLMAP's lists of real images, bit for bit", "
     INFO("golden/" << set.name << " by " << name);
     if (!set.ties_visible) check_golden(data, set, data.file_of<path_of<TestType>>(set, name));
     check_golden(data, set, data.file_of<path_of<siftgpu_ties<TestType>>>(set, name + "+siftgpu_ties"));
+  }
+}
+
+TEMPLATE_TEST_CASE("tensor cores make COLMAP's lists of real images where no ties show", "[survey8]", wgmma_policy,
+                   wgmma_192, mma_policy) {
+  if (!present()) return;
+  const survey data;
+  const std::string name = recorded<TestType>::name;
+  for (const golden_set& set : golden_sets) {
+    INFO("golden/" << set.name << " by " << name);
+    if (set.max_ratio <= 1) check_golden(data, set, data.file_of<tensor_path<TestType>>(set, name));
   }
 }
 

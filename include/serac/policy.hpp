@@ -60,7 +60,8 @@ inline constexpr bool is_automatic<default_policy> = true;
 template <int Width, class Element>
 inline constexpr bool is_automatic<automatic_policy<Width, Element>> = true;
 
-/// Everything that follows from a policy of the classic path. Kernels take their numbers from here and never recompute one.
+/// Everything that follows from a policy of the classic path. Kernels take their numbers from here and never recompute
+/// one.
 template <class Policy>
 struct policy_traits {
   using element = typename Policy::element;
@@ -89,8 +90,8 @@ struct policy_traits {
   static constexpr int slice_bytes = detail::round_up(detail::ceil_div(width, slices), load_bytes);
   static constexpr int padded_width = slices * slice_bytes;
 
-  // Scoring: bytes of a descriptor that a thread reads at a time, and how many such steps the code spells out. A dot path
-  // of many instructions hides narrow loads, and would spill what wide or unrolled ones bring.
+  // Scoring: bytes of a descriptor that a thread reads at a time, and how many such steps the code spells out. A dot
+  // path of many instructions hides narrow loads, and would spill what wide or unrolled ones bring.
   static constexpr int score_bytes = dot::instructions == 1 ? load_bytes : 4;
   static constexpr int score_unroll = dot::instructions == 1 && slice_bytes / score_bytes % 2 == 0 ? 2 : 1;
 
