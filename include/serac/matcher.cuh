@@ -17,7 +17,8 @@
 
 namespace serac {
 
-/// Matches pairs of images on one GPU and keeps its memory between calls.
+/// Matches pairs of images on one GPU and keeps its memory between calls. One that was moved from may only be destroyed
+/// or assigned to.
 ///
 /// Host. Not for two threads at once; use one object each. Views may be host memory (any alignment) or memory that
 /// the GPU can read (aligned as device::match asks; work that writes it must be finished or on the legacy default

@@ -15,7 +15,7 @@ enum class errc : int {
   null_pointer,         ///< a pointer is null although its count is not zero
   misaligned_pointer,   ///< a pointer or stride is not a multiple of the alignment that the policy loads with
   negative_count,       ///< a count, capacity or limit is below zero
-  too_many_features,    ///< more than 2^31 - 1 features in one image
+  too_many_features,    ///< more than 2^31 - 1 features in one image (2^30 where a policy names a tensor-core path)
   unsupported_width,    ///< the width of a view is not the policy's, or both views' widths differ
   invalid_stride,       ///< consecutive descriptors overlap: the stride is less than the width
   invalid_option,       ///< an option is out of its range (NaN, or not positive where it must be)
@@ -40,7 +40,7 @@ inline const char* describe(errc code) noexcept {
     case errc::negative_count:
       return "is negative";
     case errc::too_many_features:
-      return "exceeds 2147483647 features";
+      return "is more features than the path can number";
     case errc::unsupported_width:
       return "is not the descriptor width that the policy (or the other image) has";
     case errc::invalid_stride:

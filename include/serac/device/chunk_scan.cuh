@@ -51,8 +51,18 @@ inline match_path best_path() noexcept {
   return attributes.sharedSizeBytes >= kernel::marker_step ? match_path::mma : match_path::classic;
 }
 
-inline constexpr int most_column_chunks = 64;  ///< of a pair: bounds the row maxima
-inline constexpr int most_segments = 16;       ///< of a pair, by wgmma: bounds the column maxima
+inline constexpr std::int64_t most_tensor_features = std::int64_t{1} << 30;  ///< of an image: 32-bit tile arithmetic
+
+inline constexpr int most_column_chunks = 254;  ///< of a pair: the number of one fits a byte
+
+/// Tiles of columns that a column chunk must have, so that a pair's row maxima fit 32 MiB or are 64 a row.
+inline int tiles_of_chunk(int column_tiles, int rows) noexcept {
+  constexpr std::int64_t most_values = std::int64_t{1} << 23;
+  const std::int64_t most_chunks = std::clamp<std::int64_t>(most_values / std::max(rows, 1), 64, most_column_chunks);
+  return static_cast<int>((column_tiles + most_chunks - 1) / most_chunks);
+}
+
+inline constexpr int most_segments = 16;  ///< of a pair, by wgmma: bounds the column maxima
 
 /// What pass 1 of a tensor-core policy is on the host:
 ///   - `traits`: its layout (see rescore.cuh);
@@ -76,7 +86,7 @@ struct pass1<Policy, match_path::wgmma> {
     pair.left_count = static_cast<std::int32_t>(left_count);
     pair.right_count = static_cast<std::int32_t>(right_count);
     pair.row_stride = row_tiles * traits::tile_rows;
-    pair.chunk_tiles = ceil_div(traits::column_tiles(pair), most_column_chunks);
+    pair.chunk_tiles = tiles_of_chunk(traits::column_tiles(pair), pair.row_stride);
     pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
 
     // As many segments as make the slowest block fastest; a unit costs about four tiles to begin and end.
@@ -126,7 +136,8 @@ struct pass1<Policy, match_path::mma> {
     pair.segment_tiles = 1;
     pair.row_chunks = pair.segments * traits::segment_chunks;
     pair.row_stride = pair.segments * traits::tile_rows;
-    pair.chunk_tiles = ceil_div(traits::column_tiles(pair), most_column_chunks);
+    pair.chunk_tiles =
+        std::max(4, tiles_of_chunk(traits::column_tiles(pair), pair.row_stride));  // 512 columns: measured
     pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
     return pair;
   }

@@ -102,6 +102,8 @@ status match(const descriptor_view<typename Policy::element>& left,
   const match_path path = detail::choose_path<Policy>(rows.count, columns.count, ties_are_rejected);
   if (path != match_path::classic) {
     if (!ties_are_rejected) return {errc::invalid_option, "options.max_ratio (above 1 needs the classic path)"};
+    if (rows.count > detail::most_tensor_features) return {errc::too_many_features, "left.count"};
+    if (columns.count > detail::most_tensor_features) return {errc::too_many_features, "right.count"};
     if (detail::best_path() < path) return {errc::no_kernel_image, "tensor-core path"};
   }
   if constexpr (detail::may_take<Policy, match_path::wgmma>) {

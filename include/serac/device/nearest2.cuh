@@ -163,7 +163,11 @@ status nearest2(const descriptor_view<typename Policy::element>& left,
   }
 
   const match_path path = path_of_nearest2<Policy>(left.count, right.count);
-  if (path != match_path::classic && detail::best_path() < path) return {errc::no_kernel_image, "tensor-core path"};
+  if (path != match_path::classic) {
+    if (left.count > detail::most_tensor_features) return {errc::too_many_features, "left.count"};
+    if (right.count > detail::most_tensor_features) return {errc::too_many_features, "right.count"};
+    if (detail::best_path() < path) return {errc::no_kernel_image, "tensor-core path"};
+  }
   if constexpr (detail::may_take<Policy, match_path::wgmma>) {
     if (path == match_path::wgmma) {
       return detail::tensor_nearest2<detail::tensor_policy_of<Policy, match_path::wgmma>>(left, right, output,

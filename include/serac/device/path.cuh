@@ -4,6 +4,7 @@
 /// Which path a policy takes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -61,7 +62,8 @@ match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool t
   if constexpr (is_automatic<Policy> && is_tensor_width(Policy::width)) {
     constexpr std::int64_t least = std::int64_t{1} << 18;  // scores; below, the classic path's fewer launches win
     const std::int64_t scores = left_count * right_count;
-    if (ties_are_rejected && scores >= least) {
+    const bool too_many = std::max(left_count, right_count) > most_tensor_features;
+    if (ties_are_rejected && scores >= least && !too_many) {
       const match_path best = best_path();
       return best == match_path::mma && scores > most_mma_scores ? match_path::classic : best;
     }

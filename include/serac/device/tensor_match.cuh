@@ -76,6 +76,7 @@ template <class Policy>
 std::size_t tensor_workspace_of(std::int64_t left_count, std::int64_t right_count) noexcept {
   std::size_t bytes = 0;
   if (left_count == 0 || right_count == 0) return bytes;
+  if (std::max(left_count, right_count) > most_tensor_features) return bytes;  // automatic policies are classic there
   if constexpr (may_take<Policy, match_path::wgmma>) {
     bytes = std::max(bytes, tensor_workspace<tensor_policy_of<Policy, match_path::wgmma>>(left_count, right_count));
   }

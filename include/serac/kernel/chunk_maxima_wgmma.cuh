@@ -58,9 +58,9 @@ SERAC_DEVICE wgmma_unit unit_of_number(const chunk_pair* pairs, int pair_count, 
 ///
 /// Launch: wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, one block a multiprocessor.
 /// `left_map` has boxes of [tile_rows][swizzle], `right_map` of [tile_columns][swizzle], both in the swizzle of that
-/// width; rows behind an image are zero (beyond the end of a map they are). `next_unit` is 0 at the start; `unit_count`
-/// is the number of units of all pairs. `SharedChunks`: column chunks may have several tiles (chunk_tiles > 1); the row
-/// maxima are then 0 at the start.
+/// width; rows behind an image are zero, on the left up to a whole run of 256, on the right of 2 * tile_columns (beyond
+/// the end of a map they are). `next_unit` is 0 at the start; `unit_count` is the number of units of all pairs.
+/// `SharedChunks`: column chunks may have several tiles (chunk_tiles > 1); the row maxima are then 0 at the start.
 template <class Policy, bool SharedChunks>
 __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
     chunk_maxima_wgmma(const __grid_constant__ CUtensorMap left_map, const __grid_constant__ CUtensorMap right_map,
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
           } else {
             detail::wgmma_wait<0>(now);
           }
-          if (leader) sync.rows_empty[stage + t].arrive();
+          if (leader) sync.rows_empty[stage + t].arrive();  // products are a whole warpgroup's: all its warps are done
           take_maxima(now, row_out + t * traits::tile_rows);
         }
         row_out += traits::run * traits::tile_rows;

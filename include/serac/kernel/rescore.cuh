@@ -33,6 +33,7 @@ __global__ void __launch_bounds__(scan_rows_threads)
   const int row = static_cast<int>(blockIdx.x * scan_rows_threads + threadIdx.x);
   if (row >= pair.left_count) {
     if (row < detail::round_up(pair.left_count, rescore_run)) {  // the rest of a run that later kernels read whole
+      verdicts.best[pair.first_row + row] = 0;
       verdicts.chunk[pair.first_row + row] = row_verdicts::rejected;
       verdicts.columns[pair.first_row + row] = no_match;
     }
@@ -174,7 +175,8 @@ __global__ void __launch_bounds__(rescore_threads)
     if (!passes) verdicts.columns[at] = no_match;
   };
 
-  // Other blocks take matches back at the same time; whether this one sees that does not matter.
+  // Other blocks take matches back at the same time. Whether this one sees that, and whether all lanes of a query do,
+  // does not matter: it can only take back once more what is taken back already.
   __shared__ rescore_list lists[chunks];
   const row_range range(pair.left_count, static_cast<int>(blockIdx.y), static_cast<int>(gridDim.y));
   for (int first = range.first; first < range.end; first += rescore_window) {

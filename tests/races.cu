@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// Every kernel once or twice on problems of a few tiles: what the slow tool that looks for races between threads runs.
+#include <serac/serac.cuh>
+#include <support/catch.hpp>
+#include <support/gpu.cuh>
+#include <support/policies.cuh>
+#include <support/random.hpp>
+#include <support/tensor_checks.cuh>
+
+namespace serac::test {
+namespace {
+
+/// Lists and states of 300 x 700 descriptors, a third of which match.
+template <class Path>
+void check() {
+  random_source random(7);
+  const image_pair<> images = random_images(input_kind::planted, random, 300, 700, Path::width);
+  CHECK(match_of<Path>(images.left, images.right) == expected_match<typename Path::tie>(images.left, images.right));
+  const device_descriptors<> left(images.left), right(images.right);
+  const nearest2_list expected = expected_nearest2<typename Path::tie>(images.left, images.right);
+  const nearest2_list states = nearest2_of<Path>(left.view(), right.view(), true);
+  CHECK(states.rows == expected.rows);
+  CHECK(states.columns == expected.columns);
+}
+
+TEST_CASE("the classic path on a few tiles", "[races]") {
+  check<path_of<sift>>();
+  check<path_of<scalar>>();
+  check<path_of<one_stage>>();
+  check<path_of<sliced<32>>>();
+}
+
+TEST_CASE("the tensor-core paths on a few tiles", "[races]") {
+  check<tensor_path<wgmma_policy_for<128>>>();
+  check<tensor_path<mma_policy_for<128>>>();
+}
+
+}  // namespace
+}  // namespace serac::test
