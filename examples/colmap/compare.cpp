@@ -133,7 +133,7 @@ class feature_lookup {
     static std::vector<descriptor_header> sift_headers(database& from) {
       std::vector<descriptor_header> headers;
       for (const descriptor_header& header : from.descriptor_headers()) {
-        if (header.type == descriptor_header::sift && header.bytes == header.rows * sift_width) {
+        if (header.type == descriptor_header::sift && has_sift_size(header)) {
           headers.push_back(header);
         }
       }

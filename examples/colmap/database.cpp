@@ -71,7 +71,11 @@ class database::statement {
                   std::to_string(owner_.lock_timeout_.count() / 1000.0) +
                   " s (--lock_timeout); what was stored before is kept, and the same command goes on from there");
     }
-    owner_.fail(sqlite3_errmsg(owner_.connection_.get()));
+    const std::string message = sqlite3_errmsg(owner_.connection_.get());
+    if (code == SQLITE_CANTOPEN) {  // the database itself is open by now
+      owner_.fail(message + "; one with a write-ahead log can only be read where its folder can be written");
+    }
+    owner_.fail(message);
   }
 
   database& owner_;
@@ -160,7 +164,8 @@ keypoint_scales database::scales(std::int64_t image_id) {
   const auto count = static_cast<std::size_t>(row.integer(0));
   const auto cols = static_cast<std::size_t>(row.integer(1));
   if (cols != 4 && cols != 6) return {};  // x and y only
-  if (row.bytes(2) != count * cols * sizeof(float)) {
+  const std::size_t keypoint_bytes = cols * sizeof(float);
+  if (row.bytes(2) % keypoint_bytes != 0 || row.bytes(2) / keypoint_bytes != count) {
     fail("image " + std::to_string(image_id) + ": its keypoints are not rows x cols floats");
   }
   std::vector<float> values(count * cols);

@@ -7,6 +7,10 @@
 
 namespace serac_colmap {
 
+bool has_sift_size(const descriptor_header& header) {
+  return header.bytes % sift_width == 0 && header.rows == header.bytes / sift_width;
+}
+
 void check_is_sift(const descriptor_header& header, const std::string& image_name) {
   const auto refuse = [&](const std::string& what) {
     throw std::runtime_error("image '" + image_name + "' (id " + std::to_string(header.image_id) +
@@ -20,7 +24,7 @@ void check_is_sift(const descriptor_header& header, const std::string& image_nam
   }
   if (header.cols != sift_width)
     refuse("have " + shape + " bytes, but SIFT has " + std::to_string(sift_width) + " columns");
-  if (header.bytes != header.rows * header.cols) {
+  if (!has_sift_size(header)) {
     refuse("are damaged: " + std::to_string(header.bytes) + " bytes stored for " + shape);
   }
 }

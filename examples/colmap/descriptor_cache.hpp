@@ -27,6 +27,9 @@ struct features {
   serac::sift_view view() const { return {data.data(), header.rows}; }
 };
 
+/// Whether the data is as long as `rows` SIFT descriptors, whatever number `rows` is.
+bool has_sift_size(const descriptor_header& header);
+
 /// Throws std::runtime_error that names the image unless its descriptors are SIFT: rows of sift_width bytes, or none at
 /// all.
 void check_is_sift(const descriptor_header& header, const std::string& image_name);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <new>
 #include <string>
 
 #include "compare.hpp"
@@ -27,7 +28,6 @@ constexpr int exit_different = 1, exit_error = 2;
 struct arguments {
   std::string database_path, match_list_path, path_a, path_b;
   match_settings settings;
-  int use_gpu = -1;
   int block_size = 50, list_block_size = 1225;
   int overlap = 10;
   bool quadratic_overlap = true;
@@ -47,8 +47,9 @@ const CLI::Validator positive(
     },
     "> 0");
 
-/// A boolean as COLMAP spells it.
-CLI::Option* add_boolean(CLI::App& command, const std::string& names, bool& value, const std::string& help) {
+/// A boolean as COLMAP spells it; `value` is a bool or an optional one.
+template <class Boolean>
+CLI::Option* add_boolean(CLI::App& command, const std::string& names, Boolean& value, const std::string& help) {
   return command.add_option(names, value, help)->check(CLI::IsMember({"0", "1", "false", "true"}))->type_name("0|1");
 }
 
@@ -83,11 +84,8 @@ void add_matching_options(CLI::App& command, arguments& given) {
                   "a shorter list of matches is stored empty")
       ->check(CLI::Range(0, 1 << 30))
       ->capture_default_str();
-  command
-      .add_option(spellings("use_gpu"), given.use_gpu,
-                  "1: on a GPU; 0: on the host; without it: a GPU if one is usable")
-      ->check(CLI::Range(0, 1))
-      ->type_name("0|1");
+  add_boolean(command, spellings("use_gpu"), settings.where.use_gpu,
+              "1: on a GPU; 0: on the host; without it: a GPU if one is usable");
   command.add_option(spellings("gpu_index"), settings.where.gpu_index, "the GPU; -1: the one that CUDA takes")
       ->check(CLI::Range(-1, 1 << 20))
       ->capture_default_str();
@@ -112,7 +110,6 @@ void print_hash(database& source) { std::cout << "sha256 of all matches: " << ma
 template <class MakePairs>
 int match(const arguments& given, MakePairs make_pairs) {
   match_settings settings = given.settings;
-  if (given.use_gpu >= 0) settings.where.use_gpu = given.use_gpu == 1;
   settings.cache_bytes = given.cache_mib << 20;
   database target =
       open(given.database_path, given.dry_run ? database::access::read_only : database::access::read_write, given);
@@ -155,7 +152,9 @@ int run_command(int argc, char** argv) {
   CLI::App* const comparison = app.add_subcommand("compare", "say how the matches of two databases differ");
   comparison->add_option("A", given.path_a, "a database")->required()->type_name("FILE");
   comparison->add_option("B", given.path_b, "another database of the same images")->required()->type_name("FILE");
-  comparison->add_option("--list", given.listed, "how many pairs of a kind to name")->capture_default_str();
+  comparison->add_option("--list", given.listed, "how many pairs of a kind to name")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
 
   try {
     app.parse(argc, argv);
@@ -187,11 +186,17 @@ int run_command(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::string fault;
   try {
-    return run_command(argc, argv);
+    const int code = run_command(argc, argv);
+    if (std::cout.flush()) return code;
+    fault = "standard output cannot be written";
+  } catch (const std::bad_alloc&) {
+    fault = "out of memory";
   } catch (const std::exception& error) {
-    std::cout.flush();
-    std::cerr << "serac_colmap: " << error.what() << '\n';
-    return exit_error;
+    fault = error.what();
   }
+  std::cout.flush();
+  std::cerr << "serac_colmap: " << fault << '\n';
+  return exit_error;
 }

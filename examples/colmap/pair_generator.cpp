@@ -90,7 +90,11 @@ pair_generator listed_pairs(const std::vector<image>& images, const std::string&
   std::ifstream file(path);
   if (!file) throw std::runtime_error(path + ": cannot be opened");
   ids_by_name ids;
-  for (const image& each : images) ids.emplace(each.name, static_cast<std::uint32_t>(each.id));
+  for (const image& each : images) {
+    if (!ids.emplace(each.name, static_cast<std::uint32_t>(each.id)).second) {
+      throw std::runtime_error("two images are named '" + each.name + "': a list of names cannot tell them apart");
+    }
+  }
 
   pair_block pairs;
   std::unordered_set<std::int64_t> seen;

@@ -84,6 +84,17 @@ class Features(ToolTest):
             pair_id(1, 3): row_of(1, 3, [(85 + j, j) for j in range(15)]),
             pair_id(2, 3): EMPTY})
 
+    def test_rows_that_overflow(self):
+        database = self.database()
+        for number in (1, 2):
+            database.add_image(number, tokens=range(20))
+        with database.open() as db:
+            db.execute("UPDATE descriptors SET rows = ?, data = NULL"
+                       " WHERE image_id = 2", (1 << 57,))
+        result = self.run_tool("exhaustive", database, code=2)
+        self.assertIn("image0002.jpg", result.stderr)
+        self.assertIn("damaged", result.stderr)
+
     def test_case_32_foreign_descriptors(self):
         for version in ("4.0", "4.0 migrated", "4.1", "4.2"):
             layout = next(each for each in LAYOUTS if each.name == version)

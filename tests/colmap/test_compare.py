@@ -116,6 +116,23 @@ class Compare(ToolTest):
             "unknown": [0, 1, 0, 0, 1],
             "from 0.95 to below 1": [160, 156, 156, 4, 0]})
 
+    def test_counts_that_lie(self):
+        """rows x cols overflows to the length of no data; a match of such a
+        feature has no score and no scale."""
+        for table, rows in (("descriptors", 1 << 57), ("keypoints", 1 << 60)):
+            with self.subTest(table=table):
+                with self.a.open() as each, self.b.open() as other:
+                    for db in (each, other):
+                        db.execute(f"UPDATE {table} SET rows = ?, data = NULL"
+                                   " WHERE image_id = 4", (rows,))
+                self.replace(3, 4, MATCHES[4:])
+                if table == "descriptors":
+                    table = self.strata(self.compare(1), "by score / 2^18")
+                    self.assertEqual(table["unknown"], [40, 36, 36, 4, 0])
+                else:
+                    output = self.compare(2)
+                    self.assertIn("image 4: its keypoints", output)
+
     def test_long_lists_are_cut(self):
         for first, second in ((1, 2), (1, 3), (2, 3), (3, 4)):
             self.replace(first, second, MATCHES[1:])
@@ -135,6 +152,8 @@ class Compare(ToolTest):
         self.assertIn("'other'", output)
         self.run_any([self.tool, "compare", self.a.path,
                       self.folder / "none.db"], 2)
+        self.run_any([self.tool, "compare", self.a.path, self.a.path,
+                      "--list", "-1"], 2)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,19 @@ class Pairs(ToolTest):
         self.assertIn("line 1", result.stderr)
         self.assertIn("several pairs", result.stderr)
 
+    def test_names_that_two_images_have(self):
+        """COLMAP's own schema has no such databases."""
+        with self.survey.open() as db:
+            for statement in (
+                    "CREATE TABLE loose(image_id INTEGER PRIMARY KEY, name)",
+                    "INSERT INTO loose SELECT image_id, name FROM images",
+                    "UPDATE loose SET name = 'A' WHERE image_id = 3",
+                    "DROP TABLE images",
+                    "ALTER TABLE loose RENAME TO images"):
+                db.execute(statement)
+        result = self.pairs("A B\n", 2)
+        self.assertIn("two images are named 'A'", result.stderr)
+
     def test_missing_names(self):
         for text, line, name in (("A B\nB X\n", 2, "'X'"),
                                  ("#\n\nY B\n", 3, "'Y'"),
@@ -144,6 +157,22 @@ class Options(ToolTest):
             result = self.run_any(command, 2)
             self.assertIn(option.split(".")[1], result.stdout + result.stderr)
         self.assertEqual(self.survey.matches(), {})
+
+    def test_booleans_as_colmap_spells_them(self):
+        for option in ("use_gpu", "cross_check"):
+            for value in ("0", "1", "false", "true"):
+                self.run_any([self.tool, "exhaustive", "--dry_run",
+                              "--database_path", self.survey.path,
+                              f"--SiftMatching.{option}", value])
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            result = subprocess.run(
+                self.command("exhaustive", self.survey, "--hash"),
+                stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("standard output", result.stderr)
+        self.assertEqual(len(self.survey.matches()), 6)
 
     def test_dry_run_changes_nothing(self):
         before = self.survey.path.read_bytes()
