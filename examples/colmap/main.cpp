@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <new>
@@ -47,6 +48,13 @@ const CLI::Validator positive(
     },
     "> 0");
 
+/// Refuses NaN, which CLI::Range lets pass.
+const CLI::Validator not_nan(
+    [](std::string& text) {
+      return std::isnan(std::strtod(text.c_str(), nullptr)) ? "must be a number, not " + text : std::string();
+    },
+    "");
+
 /// A boolean as COLMAP spells it; `value` is a bool or an optional one.
 template <class Boolean>
 CLI::Option* add_boolean(CLI::App& command, const std::string& names, Boolean& value, const std::string& help) {
@@ -58,6 +66,7 @@ void add_database_options(CLI::App& command, arguments& given) {
   command.add_flag("--hash", given.hash, "print the SHA-256 over all match blobs in order of pair_id");
   command.add_option("--lock_timeout", given.lock_timeout, "seconds to wait while another process locks the database")
       ->check(CLI::Range(0.0, 1e6))
+      ->check(not_nan)
       ->capture_default_str();
 }
 

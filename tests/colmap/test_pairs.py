@@ -151,11 +151,13 @@ class Options(ToolTest):
                               ("--SiftMatching.max_num_matches", "0"),
                               ("--SiftMatching.max_num_matches", "many"),
                               ("--FeatureMatching.gpu_index", "0,1"),
+                              ("--lock_timeout", "nan"),
                               ("--ExhaustiveMatching.block_size", "0")):
             command = [self.tool, "exhaustive", "--database_path",
                        self.survey.path, option, value]
             result = self.run_any(command, 2)
-            self.assertIn(option.split(".")[1], result.stdout + result.stderr)
+            self.assertIn(option.split(".")[-1],
+                          result.stdout + result.stderr)
         self.assertEqual(self.survey.matches(), {})
 
     def test_booleans_as_colmap_spells_them(self):
