@@ -143,9 +143,9 @@ inline std::vector<images> inputs(const std::vector<std::int64_t>& sizes, int ar
   std::vector<images> all;
   for (const std::int64_t n : sizes) {
     for (const int every : {0, 3, 1}) {
-      images random{every == 0   ? "random"
-                    : every == 3 ? "random, a third matches"
-                                 : "random, all match",
+      images random{every == 0   ? "random none match"
+                    : every == 3 ? "random third match"
+                                 : "random all match",
                     random_sift(n, 1), random_sift(n, 2)};
       for (std::int64_t i = 0; every > 0 && i < n; i += every) {
         std::copy_n(&random.left[static_cast<std::size_t>(i) * 128], 128,
