@@ -72,38 +72,7 @@ std::vector<match_pair> judged(const descriptors<>& left, const descriptors<>& r
 
 TEMPLATE_TEST_CASE("case 39: a captured match, replayed with new inputs", "[match]", first_used_in_a_graph,
                    path_of<sift>, path_of<default_policy>) {
-  using path = TestType;
-  constexpr std::int64_t rows = 600, columns = 500;
-  random_source random(39);
-  auto images = random_images(input_kind::planted, random, rows, columns, 128);
-  device_descriptors<> left(images.left), right(images.right);
-  match_run<path> run(left.view(), right.view());
-  const test_stream stream;
-
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  require_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  run.launch(stream);
-  require_cuda(cudaStreamEndCapture(stream, &graph));
-  require_cuda(cudaGraphInstantiate(&executable, graph, 0));
-
-  for (int replay = 0; replay < 10; ++replay) {
-    INFO("replay " << replay);
-    run.poison();
-    require_cuda(cudaGraphLaunch(executable, stream));
-    const auto replayed = run.list();
-    REQUIRE_SAME(replayed, expected_match<typename path::tie>(images.left, images.right));
-    CHECK_FALSE(replayed.empty());
-    run.poison();
-    run.launch(stream);
-    REQUIRE_SAME(run.list(), replayed);
-
-    images = random_images(input_kind::planted, random, rows, columns, 128);
-    left.assign(images.left);
-    right.assign(images.right);
-  }
-  require_cuda(cudaGraphExecDestroy(executable));
-  require_cuda(cudaGraphDestroy(graph));
+  check_capture<TestType>();
 }
 
 TEMPLATE_TEST_CASE("match equals the reference on random problems of every kind", "[match]", path_of<default_policy>,

@@ -39,33 +39,7 @@ match_path path_compiled() {
 // The first test of this program: no kernel of these paths is loaded before the capture.
 TEMPLATE_TEST_CASE("case 39: a captured match by tensor cores, replayed with new inputs", "[tensor]", wgmma_path,
                    mma_path) {
-  using path = TestType;
-  constexpr std::int64_t rows = 600, columns = 500;
-  random_source random(39);
-  auto images = random_images(input_kind::planted, random, rows, columns, 128);
-  device_descriptors<> left(images.left), right(images.right);
-  match_run<path> run(left.view(), right.view());
-  const test_stream stream;
-
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  require_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  run.launch(stream);
-  require_cuda(cudaStreamEndCapture(stream, &graph));
-  require_cuda(cudaGraphInstantiate(&executable, graph, 0));
-  for (int replay = 0; replay < 10; ++replay) {
-    INFO("replay " << replay);
-    run.poison();
-    require_cuda(cudaGraphLaunch(executable, stream));
-    const auto replayed = run.list();
-    REQUIRE_SAME(replayed, expected_match<typename path::tie>(images.left, images.right));
-    CHECK_FALSE(replayed.empty());
-    images = random_images(input_kind::planted, random, rows, columns, 128);
-    left.assign(images.left);
-    right.assign(images.right);
-  }
-  require_cuda(cudaGraphExecDestroy(executable));
-  require_cuda(cudaGraphDestroy(graph));
+  check_capture<TestType>();
 }
 
 TEMPLATE_TEST_CASE("tensor-core lists equal the reference's and the classic path's", "[tensor]", wgmma_path, mma_path) {

@@ -158,18 +158,12 @@ class test_stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// The path of device::nearest2 and device::match with a policy.
+/// device::nearest2 and device::match with a policy.
 template <class Policy>
-struct path_of {
-  using traits = policy_traits<Policy>;
+struct entry_points {
   using element = typename Policy::element;
-  using tie = typename Policy::tie;
   using view = descriptor_view<element>;
   static constexpr int width = Policy::width;
-  static constexpr int tile_rows = Policy::tile_rows;        ///< edges at which sizes are tested
-  static constexpr int tile_columns = Policy::tile_columns;  //
-  static constexpr int load_bytes = traits::load_bytes;      ///< strides are multiples of it
-  static constexpr int window_tiles = traits::window_tiles;  ///< tiles that a block reduces before it must flush
 
   static std::size_t nearest2_workspace(const view& left, const view& right, bool with_columns) {
     return device::nearest2_workspace<Policy>(left, right, with_columns);
@@ -185,6 +179,17 @@ struct path_of {
                       void* workspace, std::size_t bytes, cudaStream_t stream) {
     return device::match<Policy>(left, right, options, output, workspace, bytes, stream);
   }
+};
+
+/// The entry points with a policy of the classic path, or one that leaves the path to the library.
+template <class Policy>
+struct path_of : entry_points<Policy> {
+  using traits = policy_traits<Policy>;
+  using tie = typename Policy::tie;
+  static constexpr int tile_rows = Policy::tile_rows;        ///< edges at which sizes are tested
+  static constexpr int tile_columns = Policy::tile_columns;  //
+  static constexpr int load_bytes = traits::load_bytes;      ///< strides are multiples of it
+  static constexpr int window_tiles = traits::window_tiles;  ///< tiles that a block reduces before it must flush
 
   /// Blocks that the GPU runs at a time: more tiles than these make a block go on to another tile.
   static std::int64_t resident_blocks() {
@@ -299,6 +304,42 @@ std::vector<match_pair> expected_match(const descriptors<T>& left, const descrip
   throw_on_error(host::match<Tie>(left.view(), right.view(), options, match_output{pairs.data(), left.count, &count}));
   pairs.resize(count);
   return pairs;
+}
+
+/// A match captured in a graph and replayed ten times with new inputs equals the reference's and the eager call's.
+template <class Path>
+void check_capture() {
+  constexpr std::int64_t rows = 600, columns = 500;
+  random_source random(39);
+  auto images = random_images(input_kind::planted, random, rows, columns, 128);
+  device_descriptors<> left(images.left), right(images.right);
+  match_run<Path> run(left.view(), right.view());
+  const test_stream stream;
+
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  require_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  run.launch(stream);
+  require_cuda(cudaStreamEndCapture(stream, &graph));
+  require_cuda(cudaGraphInstantiate(&executable, graph, 0));
+
+  for (int replay = 0; replay < 10; ++replay) {
+    INFO("replay " << replay);
+    run.poison();
+    require_cuda(cudaGraphLaunch(executable, stream));
+    const auto replayed = run.list();
+    REQUIRE_SAME(replayed, expected_match<typename Path::tie>(images.left, images.right));
+    CHECK_FALSE(replayed.empty());
+    run.poison();
+    run.launch(stream);
+    REQUIRE_SAME(run.list(), replayed);
+
+    images = random_images(input_kind::planted, random, rows, columns, 128);
+    left.assign(images.left);
+    right.assign(images.right);
+  }
+  require_cuda(cudaGraphExecDestroy(executable));
+  require_cuda(cudaGraphDestroy(graph));
 }
 
 }  // namespace serac::test

@@ -16,32 +16,14 @@
 
 namespace serac::test {
 
-/// The path of device::nearest2 and device::match with a wgmma or mma policy.
+/// The entry points with a wgmma or mma policy.
 template <class Policy>
-struct tensor_path {
+struct tensor_path : entry_points<Policy> {
   using traits = device::detail::traits_of<Policy>;
-  using element = typename Policy::element;
   using tie = tie_break::smallest_index;
-  using view = descriptor_view<element>;
-  static constexpr int width = Policy::width;
   static constexpr int tile_rows = traits::tile_rows;        ///< edges at which sizes are tested
   static constexpr int tile_columns = traits::tile_columns;  //
   static constexpr int load_bytes = traits::load_bytes;      ///< strides are multiples of it
-
-  static std::size_t nearest2_workspace(const view& left, const view& right, bool with_columns) {
-    return device::nearest2_workspace<Policy>(left, right, with_columns);
-  }
-  static status nearest2(const view& left, const view& right, const nearest2_output& output, void* workspace,
-                         std::size_t bytes, cudaStream_t stream) {
-    return device::nearest2<Policy>(left, right, output, workspace, bytes, stream);
-  }
-  static std::size_t match_workspace(const view& left, const view& right, const match_options& options) {
-    return device::match_workspace<Policy>(left, right, options);
-  }
-  static status match(const view& left, const view& right, const match_options& options, const match_output& output,
-                      void* workspace, std::size_t bytes, cudaStream_t stream) {
-    return device::match<Policy>(left, right, options, output, workspace, bytes, stream);
-  }
 };
 
 /// The classic path of the same descriptors.
