@@ -9,14 +9,5 @@ using namespace serac::test;
 TEMPLATE_TEST_CASE("nearest2 and match equal the reference: wide descriptors", "[nearest2]", path_of<policy_for<128>>,
                    path_of<policy_for<132>>, path_of<policy_for<256>>, path_of<policy_for<508>>,
                    path_of<policy_for<512>>) {
-  check_nearest2_path<TestType>();
-  SECTION("match") {
-    random_source random(6000);
-    const auto images = random_images(input_kind::planted, random, 150, 290, TestType::width);
-    match_options options;
-    options.max_ratio = 1.1f;  // narrow descriptors are all alike
-    const auto expected = expected_match<typename TestType::tie>(images.left, images.right, options);
-    REQUIRE_SAME(match_of<TestType>(images.left, images.right, options), expected);
-    CHECK_FALSE(expected.empty());
-  }
+  check_classic_width<TestType>();
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Every kernel once or twice on problems of a few tiles: what the slow tool that looks for races between threads runs.
+/// Every path on problems of a few tiles: what the slow tool that looks for races between threads runs.
 #include <serac/serac.cuh>
 #include <support/catch.hpp>
 #include <support/gpu.cuh>

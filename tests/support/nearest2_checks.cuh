@@ -100,4 +100,19 @@ void check_nearest2_path() {
   SECTION("more tiles than blocks") { check_more_tiles_than_blocks<Path>(); }
 }
 
+/// States of a width by all families above, and a list. Inside a test case: it has sections.
+template <class Path>
+void check_classic_width() {
+  check_nearest2_path<Path>();
+  SECTION("match") {
+    random_source random(6000);
+    const auto images = random_images(input_kind::planted, random, 150, 290, Path::width);
+    match_options options;
+    options.max_ratio = 1.1f;  // narrow descriptors are all alike
+    const auto expected = expected_match<typename Path::tie>(images.left, images.right, options);
+    REQUIRE_SAME(match_of<Path>(images.left, images.right, options), expected);
+    CHECK_FALSE(expected.empty());
+  }
+}
+
 }  // namespace serac::test
