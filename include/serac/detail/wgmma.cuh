@@ -52,12 +52,16 @@ SERAC_DEVICE void wgmma_wait(std::int32_t (&sums)[Registers]) {
 #define SERAC_TEXT_48 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 #define SERAC_TEXT_64 "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
 #define SERAC_TEXT_80 "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define SERAC_TEXT_80_HALF "%80, %81, %82, %83, %84, %85, %86, %87"
 #define SERAC_TEXT_96 "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
 #define SERAC_TEXT_112 "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define SERAC_OPERANDS(i)                                                                                      \
   "+r"(sums[i]), "+r"(sums[i + 1]), "+r"(sums[i + 2]), "+r"(sums[i + 3]), "+r"(sums[i + 4]), "+r"(sums[i + 5]), \
   "+r"(sums[i + 6]), "+r"(sums[i + 7]), "+r"(sums[i + 8]), "+r"(sums[i + 9]), "+r"(sums[i + 10]),               \
   "+r"(sums[i + 11]), "+r"(sums[i + 12]), "+r"(sums[i + 13]), "+r"(sums[i + 14]), "+r"(sums[i + 15])
+#define SERAC_OPERANDS_HALF(i)                                                                                 \
+  "+r"(sums[i]), "+r"(sums[i + 1]), "+r"(sums[i + 2]), "+r"(sums[i + 3]), "+r"(sums[i + 4]), "+r"(sums[i + 5]), \
+  "+r"(sums[i + 6]), "+r"(sums[i + 7])
 #define SERAC_TEXT_TO_63 SERAC_TEXT_0 ", " SERAC_TEXT_16 ", " SERAC_TEXT_32 ", " SERAC_TEXT_48
 #define SERAC_OPERANDS_TO_63 SERAC_OPERANDS(0), SERAC_OPERANDS(16), SERAC_OPERANDS(32), SERAC_OPERANDS(48)
 // One instruction: `first`, `second` and `third` are the numbers of the operands behind the accumulators.
@@ -90,11 +94,14 @@ SERAC_DEVICE void wgmma(std::int32_t (&sums)[N / 2], std::uint64_t a, std::uint6
     SERAC_WGMMA("128", SERAC_TEXT_TO_63, "64", "65", "66", SERAC_OPERANDS_TO_63);
   } else if constexpr (N == 160) {
     SERAC_WGMMA("160", SERAC_TEXT_TO_63 ", " SERAC_TEXT_64, "80", "81", "82", SERAC_OPERANDS_TO_63, SERAC_OPERANDS(64));
+  } else if constexpr (N == 176) {
+    SERAC_WGMMA("176", SERAC_TEXT_TO_63 ", " SERAC_TEXT_64 ", " SERAC_TEXT_80_HALF, "88", "89", "90",
+                SERAC_OPERANDS_TO_63, SERAC_OPERANDS(64), SERAC_OPERANDS_HALF(80));
   } else if constexpr (N == 192) {
     SERAC_WGMMA("192", SERAC_TEXT_TO_63 ", " SERAC_TEXT_64 ", " SERAC_TEXT_80, "96", "97", "98", SERAC_OPERANDS_TO_63,
                 SERAC_OPERANDS(64), SERAC_OPERANDS(80));
   } else {
-    static_assert(N == 256, "N is 64, 128, 160, 192 or 256");
+    static_assert(N == 256, "N is 64, 128, 160, 176, 192 or 256");
     SERAC_WGMMA("256", SERAC_TEXT_TO_63 ", " SERAC_TEXT_64 ", " SERAC_TEXT_80 ", " SERAC_TEXT_96 ", " SERAC_TEXT_112,
                 "128", "129", "130", SERAC_OPERANDS_TO_63, SERAC_OPERANDS(64), SERAC_OPERANDS(80), SERAC_OPERANDS(96),
                 SERAC_OPERANDS(112));
@@ -108,10 +115,12 @@ SERAC_DEVICE void wgmma(std::int32_t (&sums)[N / 2], std::uint64_t a, std::uint6
 #undef SERAC_TEXT_48
 #undef SERAC_TEXT_64
 #undef SERAC_TEXT_80
+#undef SERAC_TEXT_80_HALF
 #undef SERAC_TEXT_96
 #undef SERAC_TEXT_112
 #undef SERAC_TEXT_TO_63
 #undef SERAC_OPERANDS
+#undef SERAC_OPERANDS_HALF
 #undef SERAC_OPERANDS_TO_63
 #undef SERAC_WGMMA
 #undef SERAC_WGMMA_OF
