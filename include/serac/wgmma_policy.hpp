@@ -61,8 +61,8 @@ struct wgmma_traits {
 
   static_assert(is_tensor_width(width), "the width is 32, 64, 128 or 256 bytes");
   static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
-  static_assert(tile_columns == 64 || tile_columns == 128 || tile_columns == 160 ||
-                    tile_columns == 176 || tile_columns == 192,
+  static_assert(tile_columns == 64 || tile_columns == 128 || tile_columns == 160 || tile_columns == 176 ||
+                    tile_columns == 192,
                 "tile_columns is 64, 128, 160, 176 or 192: two sets of accumulators must fit the registers");
   static_assert(thread_columns % (2 * group) == 0, "a thread's columns divide into an even number of groups");
   static_assert(stages >= run && stages % run == 0, "stages is a multiple of 4: whole runs of tiles under way");
