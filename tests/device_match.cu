@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("match equals the reference on random problems of every kind"
       const std::int64_t rows = 1 + random.below(200), columns = 1 + random.below(200);
       const int gap = repeat * path::load_bytes;
       INFO("seed " << seed << ": " << name(kind) << ", " << rows << " x " << columns << ", gap " << gap);
-      const image_pair<T> images = random_images<T>(kind, random, rows, columns, path::width);
+      const two_images<T> images = random_images<T>(kind, random, rows, columns, path::width);
       for (const match_options& o : option_grid()) {
         INFO("max_ratio " << o.max_ratio << ", max_distance " << o.max_distance << ", cross_check " << o.cross_check
                           << ", max_matches " << o.max_matches << ", max_features " << o.max_features);
@@ -188,7 +188,7 @@ TEST_CASE("matches in flight on several streams do not meet", "[match]") {
           right(images.right),
           run(left.view(), right.view()) {}
     random_source random;
-    image_pair<> images;
+    two_images<> images;
     device_descriptors<> left, right;
     match_run<path> run;
     test_stream stream;
@@ -213,7 +213,7 @@ TEMPLATE_TEST_CASE("case 17: a hundred repeats are equal, ties included", "[matc
   using path = TestType;
   const std::int64_t rows = small_run() ? 300 : 1500, columns = small_run() ? 500 : 2000;
   random_source random(17);
-  const auto repeat = [&](const image_pair<>& images, const match_options& options) {
+  const auto repeat = [&](const two_images<>& images, const match_options& options) {
     const auto expected = expected_match<typename path::tie>(images.left, images.right, options);
     CHECK_FALSE(expected.empty());
     const device_descriptors<> left(images.left), right(images.right);
@@ -230,7 +230,7 @@ TEMPLATE_TEST_CASE("case 17: a hundred repeats are equal, ties included", "[matc
     const descriptors<> kinds = sift_like(random, 4);
     descriptors<> copies(7);
     plant_matches(random, kinds, copies, 1);
-    image_pair<> images{descriptors<>(rows), descriptors<>(columns)};
+    two_images<> images{descriptors<>(rows), descriptors<>(columns)};
     for (std::int64_t i = 0; i < rows; ++i) images.left.assign(i, kinds, random.below(4));
     for (std::int64_t j = 0; j < columns; ++j) images.right.assign(j, copies, random.below(7));
     match_options options;

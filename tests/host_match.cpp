@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("match equals the reference on random problems of every kind"
       random_source random(++seed);
       const std::int64_t rows = 1 + random.below(120), columns = 1 + random.below(120);
       INFO("seed " << seed << ": " << name(kind) << ", " << rows << " x " << columns << ", width " << width);
-      const image_pair<T> images = random_images<T>(kind, random, rows, columns, width);
+      const two_images<T> images = random_images<T>(kind, random, rows, columns, width);
       for (const match_options& o : option_grid()) {
         INFO("max_ratio " << o.max_ratio << ", max_distance " << o.max_distance << ", cross_check " << o.cross_check
                           << ", max_matches " << o.max_matches << ", max_features " << o.max_features);

@@ -40,7 +40,7 @@ nearest2_list nearest2_of(const descriptor_view<T>& left, const descriptor_view<
 }
 
 template <class Tie, class T>
-void compare(const image_pair<T>& images) {
+void compare(const two_images<T>& images) {
   const nearest2_list expected = reference::nearest2<Tie>(images.left.view(), images.right.view());
   for (const int threads : {1, 2, 5}) {
     INFO(threads << " threads");

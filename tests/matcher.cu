@@ -240,7 +240,7 @@ TEST_CASE("a matcher moves with its memory, options and stream", "[matcher]") {
 TEST_CASE("two matchers in two threads", "[matcher]") {
   constexpr int workers = 2;
   const int repeats = small_run() ? 5 : 100;
-  image_pair<> images[workers];
+  two_images<> images[workers];
   std::vector<match_pair> expected[workers];
   for (int w = 0; w < workers; ++w) {
     random_source random(static_cast<std::uint64_t>(60 + w));

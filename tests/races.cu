@@ -16,7 +16,7 @@ namespace {
 template <class Path>
 void check() {
   random_source random(7);
-  const image_pair<> images = random_images(input_kind::planted, random, 300, 700, Path::width);
+  const two_images<> images = random_images(input_kind::planted, random, 300, 700, Path::width);
   CHECK(match_of<Path>(images.left, images.right) == expected_match<typename Path::tie>(images.left, images.right));
   const device_descriptors<> left(images.left), right(images.right);
   const nearest2_list expected = expected_nearest2<typename Path::tie>(images.left, images.right);

@@ -113,7 +113,7 @@ TEST_CASE("ten thousand random small problems by tensor cores equal the host", "
                  << options.max_ratio << ", max_distance " << options.max_distance << ", cross_check "
                  << options.cross_check << ", max_matches " << options.max_matches << ", max_features "
                  << options.max_features);
-    const image_pair<> images = random_images(kind, random, rows, columns, 128);
+    const two_images<> images = random_images(kind, random, rows, columns, 128);
     std::uint32_t count = 0;
     expected.resize(static_cast<std::size_t>(rows));
     require_ok(

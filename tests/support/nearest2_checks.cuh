@@ -20,7 +20,7 @@ void check_nearest2(input_kind kind, std::uint64_t seed, std::int64_t rows, std:
   INFO("seed " << seed << ": " << name(kind) << ", " << rows << " x " << columns << ", width " << Path::width
                << ", gap " << gap);
   random_source random(seed);
-  const image_pair<T> images = random_images<T>(kind, random, rows, columns, Path::width);
+  const two_images<T> images = random_images<T>(kind, random, rows, columns, Path::width);
   const nearest2_list expected = expected_nearest2<typename Path::tie>(images.left, images.right);
 
   const device_descriptors<T> left(images.left, gap), right(images.right, gap);

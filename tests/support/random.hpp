@@ -132,14 +132,14 @@ inline const char* name(input_kind kind) {
 }
 
 template <class T = std::uint8_t>
-struct image_pair {
+struct two_images {
   descriptors<T> left;
   descriptors<T> right;
 };
 
 /// Two images of the given kind and shape.
 template <class T = std::uint8_t>
-image_pair<T> random_images(input_kind kind, random_source& random, std::int64_t rows, std::int64_t columns,
+two_images<T> random_images(input_kind kind, random_source& random, std::int64_t rows, std::int64_t columns,
                             int width) {
   switch (kind) {
     case input_kind::bytes:
@@ -147,7 +147,7 @@ image_pair<T> random_images(input_kind kind, random_source& random, std::int64_t
     case input_kind::sift_like:
       return {sift_like<T>(random, rows, width), sift_like<T>(random, columns, width)};
     case input_kind::planted: {
-      image_pair<T> images{sift_like<T>(random, rows, width), sift_like<T>(random, columns, width)};
+      two_images<T> images{sift_like<T>(random, rows, width), sift_like<T>(random, columns, width)};
       plant_matches(random, images.left, images.right);
       return images;
     }
@@ -155,7 +155,7 @@ image_pair<T> random_images(input_kind kind, random_source& random, std::int64_t
       return {sparse<T>(random, rows, width), sparse<T>(random, columns, width)};
     case input_kind::repeated: {
       const descriptors<T> both = repeated<T>(random, rows + columns, width);
-      image_pair<T> images{descriptors<T>(rows, width), descriptors<T>(columns, width)};
+      two_images<T> images{descriptors<T>(rows, width), descriptors<T>(columns, width)};
       for (std::int64_t i = 0; i < rows; ++i) images.left.assign(i, both, i);
       for (std::int64_t j = 0; j < columns; ++j) images.right.assign(j, both, rows + j);
       return images;

@@ -74,7 +74,7 @@ std::vector<match_pair> list_of(const typename Path::view& left, const typename 
 /// Requires the lists of one problem to be the reference's or, where that takes long, those of the classic path (of
 /// the host backend unless `Classic`, which saves its kernels). Returns the matches in all lists.
 template <class Path, bool Classic = true>
-std::size_t check_lists(const image_pair<typename Path::element>& images, const std::vector<match_options>& grid,
+std::size_t check_lists(const two_images<typename Path::element>& images, const std::vector<match_options>& grid,
                         int gap = 0) {
   using T = typename Path::element;
   const device_descriptors<T> left(images.left, gap), right(images.right, gap);
@@ -185,7 +185,7 @@ template <class Path>
 void check_hub_columns() {
   const std::int64_t rows = small_run() ? 400 : 2000, columns = 2 * Path::tile_columns + 30;
   random_source random(7);
-  image_pair<> images{sift_like(random, rows), sift_like(random, columns)};
+  two_images<> images{sift_like(random, rows), sift_like(random, columns)};
   descriptors<> hubs(3);
   hubs.assign(0, images.right, Path::tile_columns - 1);
   hubs.assign(1, images.right, Path::tile_columns);
