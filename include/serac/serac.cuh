@@ -5,9 +5,11 @@
 #pragma once
 
 #include <serac/acceptance.hpp>
+#include <serac/batch.hpp>
 #include <serac/device/match.cuh>
 #include <serac/device/nearest2.cuh>
 #include <serac/host/match.hpp>
+#include <serac/host/match_batch.hpp>
 #include <serac/host/matcher.hpp>
 #include <serac/host/nearest2.hpp>
 #include <serac/lists.hpp>
