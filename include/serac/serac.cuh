@@ -5,11 +5,14 @@
 #pragma once
 
 #include <serac/acceptance.hpp>
+#include <serac/admissible.hpp>
 #include <serac/batch.hpp>
 #include <serac/device/match.cuh>
 #include <serac/device/nearest2.cuh>
+#include <serac/geometry.hpp>
 #include <serac/host/match.hpp>
 #include <serac/host/match_batch.hpp>
+#include <serac/host/match_guided.hpp>
 #include <serac/host/matcher.hpp>
 #include <serac/host/nearest2.hpp>
 #include <serac/lists.hpp>

@@ -16,6 +16,7 @@ enum class errc : int {
   misaligned_pointer,   ///< a pointer or stride is not a multiple of the alignment that the policy loads with
   negative_count,       ///< a count, capacity or limit is below zero
   too_many_features,    ///< more than 2^31 - 1 features in one image (2^30 where a policy names a tensor-core path)
+  count_mismatch,       ///< there is not one location for each feature
   unsupported_width,    ///< the width of a view is not the policy's, or both views' widths differ
   invalid_stride,       ///< consecutive descriptors overlap: the stride is less than the width
   invalid_option,       ///< an option is out of its range (NaN, or not positive where it must be)
@@ -41,6 +42,8 @@ inline const char* describe(errc code) noexcept {
       return "is negative";
     case errc::too_many_features:
       return "is more features than the path can number";
+    case errc::count_mismatch:
+      return "is not the number of features, each of which has one location";
     case errc::unsupported_width:
       return "is not the descriptor width that the policy (or the other image) has";
     case errc::invalid_stride:

@@ -9,13 +9,16 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <serac/geometry.hpp>
 #include <serac/options.hpp>
 #include <serac/output.hpp>
 #include <support/descriptors.hpp>
@@ -73,8 +76,10 @@ inline std::string sha256(const std::string& bytes) {
   return text;
 }
 
-/// The descriptors of the eight images, in image_id order. `directory` contains survey8/.
-inline std::vector<descriptors<>> read_survey8(const std::string& directory) {
+/// The table `table` of the eight images, in image_id order: `read(rows, cols, blob, bytes)` for each. `directory`
+/// contains survey8/.
+template <class Read>
+void read_survey8(const std::string& directory, const std::string& table, Read read) {
   const std::string path = directory + "/survey8/survey8.db";
   sqlite3* opened = nullptr;
   const std::string uri = "file:" + path + "?immutable=1";  // read-only media: no journal is looked for
@@ -83,24 +88,73 @@ inline std::vector<descriptors<>> read_survey8(const std::string& directory) {
   if (opening != SQLITE_OK) throw std::runtime_error("cannot open " + path);
 
   sqlite3_stmt* prepared = nullptr;
-  const int preparing = sqlite3_prepare_v2(database.get(), "SELECT rows, cols, data FROM descriptors ORDER BY image_id",
-                                           -1, &prepared, nullptr);
+  const std::string sql = "SELECT rows, cols, data FROM " + table + " ORDER BY image_id";
+  const int preparing = sqlite3_prepare_v2(database.get(), sql.c_str(), -1, &prepared, nullptr);
   const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepared, sqlite3_finalize);
   if (preparing != SQLITE_OK) throw std::runtime_error(path + ": " + sqlite3_errmsg(database.get()));
 
-  std::vector<descriptors<>> images;
+  int images = 0;
   int step;
-  while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
-    descriptors<> image(sqlite3_column_int64(statement.get(), 0), sqlite3_column_int(statement.get(), 1));
-    const auto* const blob = static_cast<const std::uint8_t*>(sqlite3_column_blob(statement.get(), 2));
-    const auto bytes = static_cast<std::size_t>(sqlite3_column_bytes(statement.get(), 2));
-    if (bytes != image.data.size()) throw std::runtime_error(path + ": a blob's size is not rows x cols");
-    image.data.assign(blob, blob + bytes);
-    images.push_back(std::move(image));
+  for (; (step = sqlite3_step(statement.get())) == SQLITE_ROW; ++images) {
+    const void* const blob = sqlite3_column_blob(statement.get(), 2);
+    read(sqlite3_column_int64(statement.get(), 0), sqlite3_column_int(statement.get(), 1), blob,
+         static_cast<std::size_t>(sqlite3_column_bytes(statement.get(), 2)));
   }
   if (step != SQLITE_DONE) throw std::runtime_error(path + ": " + sqlite3_errmsg(database.get()));
-  if (images.size() != 8) throw std::runtime_error(path + ": not eight images");
+  if (images != 8) throw std::runtime_error(path + ": not eight images");
+}
+
+/// The descriptors of the eight images.
+inline std::vector<descriptors<>> read_survey8(const std::string& directory) {
+  std::vector<descriptors<>> images;
+  read_survey8(directory, "descriptors", [&](std::int64_t rows, int cols, const void* blob, std::size_t bytes) {
+    descriptors<> image(rows, cols);
+    if (bytes != image.data.size()) throw std::runtime_error("survey8: a blob's size is not rows x cols");
+    image.data.assign(static_cast<const std::uint8_t*>(blob), static_cast<const std::uint8_t*>(blob) + bytes);
+    images.push_back(std::move(image));
+  });
   return images;
+}
+
+/// The locations of their features, x and y.
+inline std::vector<std::vector<float>> read_survey8_points(const std::string& directory) {
+  std::vector<std::vector<float>> images;
+  read_survey8(directory, "keypoints", [&](std::int64_t rows, int cols, const void* blob, std::size_t bytes) {
+    std::vector<float> values(static_cast<std::size_t>(rows * cols)), points;
+    if (bytes != values.size() * sizeof(float)) throw std::runtime_error("survey8: a blob's size is not rows x cols");
+    std::memcpy(values.data(), blob, bytes);
+    for (std::size_t i = 0; i < values.size(); i += static_cast<std::size_t>(cols)) {
+      points.push_back(values[i]), points.push_back(values[i + 1]);
+    }
+    images.push_back(std::move(points));
+  });
+  return images;
+}
+
+/// A guided case: two images and what is known of them.
+struct guided_case {
+  std::uint32_t i, j;
+  two_view_geometry geometry;
+};
+
+/// The cases of guided.txt, in the order of guided.bin.
+inline std::vector<guided_case> read_guided_cases(const std::string& directory) {
+  std::istringstream file(read_file(directory + "/survey8/golden/guided.txt"));
+  std::vector<guided_case> cases;
+  std::string line;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    guided_case c{};
+    words >> c.i >> c.j >> c.geometry.has_epipolar >> c.geometry.has_homography >>
+        c.geometry.epipolar.max_squared_error;
+    c.geometry.homography.max_squared_error = c.geometry.epipolar.max_squared_error;
+    for (float& x : c.geometry.epipolar.matrix) words >> x;
+    for (float& x : c.geometry.homography.matrix) words >> x;
+    if (!words) throw std::runtime_error("guided.txt: line " + std::to_string(cases.size() + 1) + " is not a case");
+    cases.push_back(c);
+  }
+  if (cases.size() != 51) throw std::runtime_error("guided.txt: not 51 cases");
+  return cases;
 }
 
 /// A list file as it grows pair by pair: `i, j, count`, then `count` times `row, column`, little-endian uint32.

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <limits>
 
+#include <serac/admissible.hpp>
+#include <serac/geometry.hpp>
 #include <serac/options.hpp>
 #include <serac/output.hpp>
 #include <serac/status.hpp>
@@ -24,6 +26,10 @@ struct view_names {
 };
 inline constexpr view_names left_names{"left.data", "left.count", "left.width", "left.stride"};
 inline constexpr view_names right_names{"right.data", "right.count", "right.width", "right.stride"};
+inline constexpr view_names left_keypoint_names{"admissible.left.data", "admissible.left.count", "",
+                                                "admissible.left.stride"};
+inline constexpr view_names right_keypoint_names{"admissible.right.data", "admissible.right.count", "",
+                                                 "admissible.right.stride"};
 
 inline bool is_aligned(const void* pointer, std::size_t alignment) noexcept {
   return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
@@ -43,6 +49,30 @@ status check_view(const descriptor_view<T>& view, const view_names& names, int w
     return {errc::misaligned_pointer, names.stride};
   }
   return {};
+}
+
+/// The first fault of the locations of an image with `count` features, if any. The names are of keypoints.
+inline status check_keypoints(const keypoint_view& keypoints, std::int64_t count, const view_names& names) noexcept {
+  if (keypoints.count != count) return {errc::count_mismatch, names.count};
+  if (count == 0) return {};
+  if (keypoints.data == nullptr) return {errc::null_pointer, names.data};
+  if (keypoints.stride < 2) return {errc::invalid_option, names.stride};
+  if (!is_aligned(keypoints.data, alignof(float))) return {errc::misaligned_pointer, names.data};
+  return {};
+}
+
+/// The first fault of what a guided match of two images is told beside the images, if any. A callable of the caller's
+/// has none.
+template <class Admissible>
+status check_admissible(const Admissible&, std::int64_t, std::int64_t) noexcept {
+  return {};
+}
+template <class Constraint>
+status check_admissible(const guided_by<Constraint>& guide, std::int64_t left_count,
+                        std::int64_t right_count) noexcept {
+  if (auto s = check_keypoints(guide.left, left_count, left_keypoint_names); !s.ok()) return s;
+  if (auto s = check_keypoints(guide.right, right_count, right_keypoint_names); !s.ok()) return s;
+  return validate(two_view_geometry(guide.geometry));
 }
 
 /// The first fault of a match's output, if any.

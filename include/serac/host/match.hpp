@@ -25,26 +25,42 @@ struct match_scratch {
   pass_scratch pass;
 };
 
-/// Hands the matches of left x right, in order, to `consume(match_pair)`: at most options.max_matches of them.
-/// Everything is valid and the views are capped. Throws std::bad_alloc before anything is consumed.
+/// Makes room for the states of both images and says where they are; without cross-check there are none of columns.
+inline nearest2_output reserve_states(match_scratch& scratch, std::int64_t rows, std::int64_t columns,
+                                      const match_options& options) {
+  scratch.rows.resize(static_cast<std::size_t>(rows));
+  if (options.cross_check) scratch.columns.resize(static_cast<std::size_t>(columns));
+  return {scratch.rows.data(), options.cross_check ? scratch.columns.data() : nullptr};
+}
+
+/// Hands the matches among `row_count` rows with these states, in order, to `consume(match_pair)`: at most
+/// options.max_matches of them.
+template <class Acceptance, class Consume>
+void judge_states(const nearest2_output& states, std::int64_t row_count, const match_options& options,
+                  const Acceptance& accept, Consume consume) {
+  const auto accepted = [&](const top2& state) { return state.index >= 0 && accept(state.best, state.second); };
+  std::int64_t room = options.max_matches;
+  for (std::int64_t i = 0; i < row_count && room > 0; ++i) {
+    const top2& row = states.rows[i];
+    if (!accepted(row)) continue;
+    if (states.columns != nullptr) {
+      const top2& column = states.columns[row.index];
+      if (column.index != i || !accepted(column)) continue;
+    }
+    consume(match_pair{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(row.index)});
+    --room;
+  }
+}
+
+/// Hands the matches of left x right, in order, to `consume(match_pair)`. Everything is valid and the views are capped.
+/// Throws std::bad_alloc before anything is consumed.
 template <class Tie, class T, class Acceptance, class Consume>
 void match_views(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options,
                  const Acceptance& accept, int threads, match_scratch& scratch, Consume consume) {
   if (left.count == 0 || right.count == 0) return;
-  scratch.rows.resize(static_cast<std::size_t>(left.count));
-  if (options.cross_check) scratch.columns.resize(static_cast<std::size_t>(right.count));
-  top2* const columns = options.cross_check ? scratch.columns.data() : nullptr;
-  fill_states<Tie>(left, right, {scratch.rows.data(), columns}, threads, scratch.pass);
-
-  const auto accepted = [&](const top2& state) { return state.index >= 0 && accept(state.best, state.second); };
-  std::int64_t room = options.max_matches;
-  for (std::int64_t i = 0; i < left.count && room > 0; ++i) {
-    const top2& row = scratch.rows[static_cast<std::size_t>(i)];
-    if (!accepted(row)) continue;
-    if (columns != nullptr && (columns[row.index].index != i || !accepted(columns[row.index]))) continue;
-    consume(match_pair{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(row.index)});
-    --room;
-  }
+  const nearest2_output states = reserve_states(scratch, left.count, right.count, options);
+  fill_states<Tie>(left, right, states, threads, scratch.pass);
+  judge_states(states, left.count, options, accept, consume);
 }
 
 }  // namespace detail

@@ -11,6 +11,7 @@
 
 #include <serac/acceptance.hpp>
 #include <serac/host/match.hpp>
+#include <serac/host/match_guided.hpp>
 #include <serac/lists.hpp>
 #include <serac/options.hpp>
 
@@ -39,8 +40,23 @@ class basic_matcher {
       match_list list;
       list.truncated = left.count > options_.max_features || right.count > options_.max_features;
       detail::match_views<Tie>(detail::capped(left, options_), detail::capped(right, options_), options_,
-                               accept_.view(), threads_, scratch_,
+                               accept_.view(), threads_, scratch_.match,
                                [&](match_pair pair) { list.pairs.push_back(pair); });
+      return list;
+    });
+  }
+
+  /// The matches of two images among the pairs that `admissible` (see admissible.hpp and match_guided) admits.
+  template <class Admissible>
+  match_list match_guided(const view& left, const view& right, const Admissible& admissible) {
+    return guarded("match_guided", [&] {
+      throw_on_error(detail::check_views(left, right));
+      throw_on_error(detail::check_admissible(admissible, left.count, right.count));
+      match_list list;
+      list.truncated = left.count > options_.max_features || right.count > options_.max_features;
+      detail::match_guided_views<Tie>(detail::capped(left, options_), detail::capped(right, options_), admissible,
+                                      options_, accept_.view(), threads_, scratch_,
+                                      [&](match_pair pair) { list.pairs.push_back(pair); });
       return list;
     });
   }
@@ -53,7 +69,7 @@ class basic_matcher {
       list.rows.resize(static_cast<std::size_t>(left.count));
       if (with_columns) list.columns.resize(static_cast<std::size_t>(right.count));
       detail::fill_states<Tie>(left, right, {list.rows.data(), with_columns ? list.columns.data() : nullptr}, threads_,
-                               scratch_.pass);
+                               scratch_.match.pass);
       return list;
     });
   }
@@ -86,7 +102,7 @@ class basic_matcher {
   match_options options_;
   int threads_;
   acceptance_table accept_;
-  detail::match_scratch scratch_;
+  detail::guided_scratch scratch_;
 };
 
 /// SIFT on the host: `serac::host::matcher().match(left, right).pairs`.

@@ -65,32 +65,40 @@ top2 scan(std::int64_t count, ScoreOf score_of, KeptBefore kept_before) {
   return state;
 }
 
-/// The top-2 of row `i` of left x right.
-template <class Tie = tie_break::smallest_index, class T>
-top2 row_top2(const descriptor_view<T>& left, const descriptor_view<T>& right, std::int64_t i) {
+/// Admits every pair.
+struct all_pairs {
+  bool operator()(std::int64_t, std::int64_t) const { return true; }
+};
+
+/// The top-2 of row `i` of left x right, where pairs that are not admissible score 0.
+template <class Tie = tie_break::smallest_index, class T, class Admissible = all_pairs>
+top2 row_top2(const descriptor_view<T>& left, const descriptor_view<T>& right, std::int64_t i,
+              const Admissible& admissible = {}) {
   static_assert(std::is_same_v<Tie, tie_break::smallest_index> || std::is_same_v<Tie, tie_break::siftgpu>);
   return scan(
-      right.count, [&](std::int64_t j) { return score(left, i, right, j); },
+      right.count, [&](std::int64_t j) { return admissible(i, j) ? score(left, i, right, j) : 0; },
       [](std::int64_t a, std::int64_t b) {
         if (std::is_same_v<Tie, tie_break::siftgpu>) return kept_before_in_row(a, b);
         return a < b;
       });
 }
 
-/// The top-2 of column `j` of left x right; both tie orders keep the smallest row.
-template <class T>
-top2 column_top2(const descriptor_view<T>& left, const descriptor_view<T>& right, std::int64_t j) {
+/// The top-2 of column `j` of left x right, likewise; both tie orders keep the smallest row.
+template <class T, class Admissible = all_pairs>
+top2 column_top2(const descriptor_view<T>& left, const descriptor_view<T>& right, std::int64_t j,
+                 const Admissible& admissible = {}) {
   return scan(
-      left.count, [&](std::int64_t i) { return score(left, i, right, j); },
+      left.count, [&](std::int64_t i) { return admissible(i, j) ? score(left, i, right, j) : 0; },
       [](std::int64_t a, std::int64_t b) { return a < b; });
 }
 
 /// The top-2 of every row and every column.
-template <class Tie = tie_break::smallest_index, class T>
-nearest2_list nearest2(const descriptor_view<T>& left, const descriptor_view<T>& right) {
+template <class Tie = tie_break::smallest_index, class T, class Admissible = all_pairs>
+nearest2_list nearest2(const descriptor_view<T>& left, const descriptor_view<T>& right,
+                       const Admissible& admissible = {}) {
   nearest2_list list;
-  for (std::int64_t i = 0; i < left.count; ++i) list.rows.push_back(row_top2<Tie>(left, right, i));
-  for (std::int64_t j = 0; j < right.count; ++j) list.columns.push_back(column_top2(left, right, j));
+  for (std::int64_t i = 0; i < left.count; ++i) list.rows.push_back(row_top2<Tie>(left, right, i, admissible));
+  for (std::int64_t j = 0; j < right.count; ++j) list.columns.push_back(column_top2(left, right, j, admissible));
   return list;
 }
 
@@ -109,14 +117,15 @@ inline bool accepted(const top2& state, const match_options& options) {
   return best < options.max_distance && best < allowed;
 }
 
-/// The list of the specification.
-template <class Tie = tie_break::smallest_index, class T>
-match_list match(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options) {
+/// The list of the specification; `admissible(i, j)` says which pairs may match.
+template <class Tie = tie_break::smallest_index, class T, class Admissible = all_pairs>
+match_list match(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options,
+                 const Admissible& admissible = {}) {
   match_list list;
   descriptor_view<T> rows = left, columns = right;
   if (rows.count > options.max_features) rows.count = options.max_features, list.truncated = true;
   if (columns.count > options.max_features) columns.count = options.max_features, list.truncated = true;
-  const nearest2_list states = nearest2<Tie>(rows, columns);
+  const nearest2_list states = nearest2<Tie>(rows, columns, admissible);
   for (std::int64_t i = 0; i < rows.count; ++i) {
     if (static_cast<std::int64_t>(list.pairs.size()) == options.max_matches) break;
     const top2& row = states.rows[static_cast<std::size_t>(i)];
@@ -133,5 +142,57 @@ match_list match(const descriptor_view<T>& left, const descriptor_view<T>& right
   }
   return list;
 }
+
+/// Locations and the constraints on them, either of which may be missing.
+struct guide {
+  const float* left = nullptr;  ///< x1, y1 of feature i at left[2 i]
+  const float* right = nullptr;
+  const float* homography = nullptr;  ///< row-major
+  const float* fundamental = nullptr;
+  float max_homography_error = 0;  ///< squared
+  float max_sampson_error = 0;     ///< squared
+
+  /// Whether a pair is admissible. Sums of products are fused as nvcc does it: a * b + c * d is fma(a, b, c * d), and
+  /// s + a * b is fma(a, b, s). Every result is written to memory as a float, so that nothing else is fused.
+  bool operator()(std::int64_t i, std::int64_t j) const {
+    using single = volatile float;
+    const auto times = [](float a, float b) {
+      single r = a * b;
+      return float{r};
+    };
+    const auto plus = [](float a, float b) {
+      single r = a + b;
+      return float{r};
+    };
+    const auto over = [](float a, float b) {
+      single r = a / b;
+      return float{r};
+    };
+    const auto fused = [](float a, float b, float c) {
+      single r = std::fma(a, b, c);
+      return float{r};
+    };
+    const auto row_times = [&](const float* m, int step, float x, float y) {
+      return plus(fused(m[0], x, times(m[step], y)), m[2 * step]);
+    };
+    const float x1 = left[2 * i], y1 = left[2 * i + 1], x2 = right[2 * j], y2 = right[2 * j + 1];
+    if (homography != nullptr) {
+      const float u = row_times(homography, 1, x1, y1);
+      const float v = row_times(homography + 3, 1, x1, y1);
+      const float w = row_times(homography + 6, 1, x1, y1);
+      const float dx = plus(over(u, w), -x2), dy = plus(over(v, w), -y2);
+      if (!(fused(dx, dx, times(dy, dy)) < max_homography_error)) return false;
+    }
+    if (fundamental != nullptr) {
+      const float* const f = fundamental;
+      const float a1 = row_times(f, 1, x1, y1), b1 = row_times(f + 3, 1, x1, y1), c1 = row_times(f + 6, 1, x1, y1);
+      const float a2 = row_times(f, 3, x2, y2), b2 = row_times(f + 1, 3, x2, y2);
+      const float e = plus(fused(x2, a1, times(y2, b1)), c1);
+      const float d = fused(b2, b2, fused(a2, a2, fused(a1, a1, times(b1, b1))));
+      if (!(over(times(e, e), d) < max_sampson_error)) return false;
+    }
+    return true;
+  }
+};
 
 }  // namespace serac::host::reference
