@@ -115,12 +115,12 @@ struct two_view_geometry {
   serac::epipolar epipolar;
 
   struct row_terms {
-    serac::homography::row_terms homography;
-    serac::epipolar::row_terms epipolar;
+    serac::homography::row_terms of_homography;
+    serac::epipolar::row_terms of_epipolar;
   };
   struct column_terms {
-    serac::homography::column_terms homography;
-    serac::epipolar::column_terms epipolar;
+    serac::homography::column_terms of_homography;
+    serac::epipolar::column_terms of_epipolar;
   };
 
   constexpr two_view_geometry() = default;
@@ -131,19 +131,19 @@ struct two_view_geometry {
 
   SERAC_HOST_DEVICE row_terms row(point p) const {
     row_terms terms{};
-    if (has_homography) terms.homography = homography.row(p);
-    if (has_epipolar) terms.epipolar = epipolar.row(p);
+    if (has_homography) terms.of_homography = homography.row(p);
+    if (has_epipolar) terms.of_epipolar = epipolar.row(p);
     return terms;
   }
   SERAC_HOST_DEVICE column_terms column(point p) const {
     column_terms terms{};
-    if (has_homography) terms.homography = homography.column(p);
-    if (has_epipolar) terms.epipolar = epipolar.column(p);
+    if (has_homography) terms.of_homography = homography.column(p);
+    if (has_epipolar) terms.of_epipolar = epipolar.column(p);
     return terms;
   }
   SERAC_HOST_DEVICE bool admits(const row_terms& row, const column_terms& column) const {
-    return (!has_homography || homography.admits(row.homography, column.homography)) &&
-           (!has_epipolar || epipolar.admits(row.epipolar, column.epipolar));
+    return (!has_homography || homography.admits(row.of_homography, column.of_homography)) &&
+           (!has_epipolar || epipolar.admits(row.of_epipolar, column.of_epipolar));
   }
 };
 

@@ -42,7 +42,8 @@ status check_lists(const batch_view<T>& batch) noexcept {
     }
   }
   for (std::int64_t p = 0; p < batch.pair_count; ++p) {
-    for (const std::int32_t image : {batch.pairs[p].left, batch.pairs[p].right}) {
+    const std::int32_t images[] = {batch.pairs[p].left, batch.pairs[p].right};
+    for (const std::int32_t image : images) {
       if (image < 0 || image >= batch.image_count) return {errc::invalid_option, "batch.pairs"};
     }
   }

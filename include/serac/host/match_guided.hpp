@@ -139,13 +139,13 @@ class admissible_pairs<guided_by<two_view_geometry>> {
     const auto term = [&](std::int64_t i) -> auto& { return row_terms_[static_cast<std::size_t>(i)]; };
     if (geometry_.has_homography) {
       return {feature_order::of_locations(right_box_, geometry_.homography.max_squared_error), count,
-              [&](std::int64_t i) { return term(i).homography; }, [](std::int64_t) { return 0.0f; }};
+              [&](std::int64_t i) { return term(i).of_homography; }, [](std::int64_t) { return 0.0f; }};
     }
     const auto order = geometry_.has_epipolar
                            ? feature_order::around_epipole<false>(geometry_.epipolar.matrix, left_box_)
                            : feature_order();
     return {order, count, [&](std::int64_t i) { return pair.left[i]; },
-            [&](std::int64_t i) { return term(i).epipolar.squared; }};
+            [&](std::int64_t i) { return term(i).of_epipolar.squared; }};
   }
   ordered_features order_columns(const guide& pair, std::int64_t count) const {
     const auto place = [&](std::int64_t j) { return pair.right[j]; };
@@ -157,7 +157,7 @@ class admissible_pairs<guided_by<two_view_geometry>> {
                            ? feature_order::around_epipole<true>(geometry_.epipolar.matrix, right_box_)
                            : feature_order();
     return {order, count, place, [&](std::int64_t j) {
-              const auto& term = column_terms_[static_cast<std::size_t>(j)].epipolar;
+              const auto& term = column_terms_[static_cast<std::size_t>(j)].of_epipolar;
               return term.fx * term.fx + term.fy * term.fy;
             }};
   }
