@@ -22,6 +22,10 @@ namespace {
 
 using hooks = hooked_worker<>::hooks;
 
+struct colmap_ties : policy_for<128> {
+  using tie = tie_break::siftgpu;
+};
+
 int device_count() {
   int count = 0;
   require_cuda(cudaGetDeviceCount(&count));
@@ -93,9 +97,6 @@ TEST_CASE("two workers on one GPU share one survey", "[survey]") {
 }
 
 TEST_CASE("ties as COLMAP's matcher breaks them", "[survey]") {
-  struct colmap_ties : policy_for<128> {
-    using tie = tie_break::siftgpu;
-  };
   random_source random(6);
   const auto batch = random_batch(random, 10, 300, 40);
   match_options match;
