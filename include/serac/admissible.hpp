@@ -18,6 +18,12 @@ struct admit_all {
   SERAC_HOST_DEVICE constexpr bool operator()(std::int64_t, std::int64_t) const { return true; }
 };
 
+/// Whether an admissibility is known at compile time to admit every pair.
+template <class Admissible>
+inline constexpr bool admits_all = false;
+template <>
+inline constexpr bool admits_all<admit_all> = true;
+
 /// Pairs whose locations meet a constraint (geometry.hpp): `homography`, `epipolar`, or `two_view_geometry`, which is
 /// any of both at run time. A trivially copyable view; the match's counts say how many keypoints there must be.
 template <class Constraint = two_view_geometry>

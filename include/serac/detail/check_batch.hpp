@@ -10,6 +10,7 @@
 
 #include <serac/batch.hpp>
 #include <serac/detail/validate.hpp>
+#include <serac/guided_batch.hpp>
 #include <serac/options.hpp>
 #include <serac/status.hpp>
 
@@ -46,6 +47,21 @@ status check_lists(const batch_view<T>& batch) noexcept {
     for (const std::int32_t image : images) {
       if (image < 0 || image >= batch.image_count) return {errc::invalid_option, "batch.pairs"};
     }
+  }
+  return {};
+}
+
+inline constexpr view_names batch_keypoint_names{"batch.keypoints.data", "batch.keypoints.count", "",
+                                                 "batch.keypoints.stride"};
+
+/// The first fault of what a guided batch has beside its images, which are valid.
+template <class T>
+status check_guides(const guided_batch_view<T>& batch) noexcept {
+  if (auto s = check_keypoints(batch.keypoints, batch.images.descriptors.count, batch_keypoint_names); !s.ok())
+    return s;
+  if (batch.images.pair_count > 0 && batch.geometries == nullptr) return {errc::null_pointer, "batch.geometries"};
+  for (std::int64_t p = 0; p < batch.images.pair_count; ++p) {
+    if (!validate(batch.geometries[p]).ok()) return {errc::invalid_option, "batch.geometries"};
   }
   return {};
 }

@@ -11,9 +11,9 @@
 /// start in.)
 #pragma once
 
+#if !defined(__CUDACC_RTC__)
 #include <math.h>
 
-#if !defined(__CUDACC_RTC__)
 #include <cstring>
 #endif
 

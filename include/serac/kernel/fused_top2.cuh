@@ -4,6 +4,8 @@
 /// The classic matcher kernel: scores and top-2 of all rows (and columns) in one pass; no score reaches memory.
 #pragma once
 
+#include <serac/admissible.hpp>
+#include <serac/block/admit_tile.cuh>
 #include <serac/block/load_tile.cuh>
 #include <serac/block/reduce_tile.cuh>
 #include <serac/block/score_slice.cuh>
@@ -33,16 +35,13 @@ struct tile_cursor {
   }
 };
 
-/// Merges the top-2 of every row of left x right into `row_cells[left.count]` and, if WithColumns, that of every
-/// column into `column_cells[right.count]`. The cells are zero, or hold the states of other columns (or rows).
-///
-/// Launch: policy_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, any grid of one dimension:
-/// each block takes an equal share of consecutive tiles. Both counts are positive; the views' width is the policy's,
-/// data and stride aligned to load_bytes.
-template <class Policy, bool WithColumns>
-__global__ void __launch_bounds__(policy_traits<Policy>::threads, Policy::min_blocks)
-    fused_top2(descriptor_view<typename Policy::element> left, descriptor_view<typename Policy::element> right,
-               thread::top2_cell* row_cells, thread::top2_cell* column_cells) {
+namespace fused {
+
+/// The body of both kernels below.
+template <class Policy, bool WithColumns, class Admissible>
+SERAC_DEVICE void fused_top2(const descriptor_view<typename Policy::element>& left,
+                             const descriptor_view<typename Policy::element>& right, thread::top2_cell* row_cells,
+                             thread::top2_cell* column_cells, const Admissible& admissible) {
   using traits = policy_traits<Policy>;
   const int warp = threadIdx.x / 32;
 
@@ -134,6 +133,11 @@ __global__ void __launch_bounds__(policy_traits<Policy>::threads, Policy::min_bl
       if constexpr (traits::stages == 2) stage ^= 1;
     }
 
+    if constexpr (!admits_all<Admissible>) {
+      block::admit_tile<Policy>(scores, admissible, first_row, std::int64_t{now.column_tile} * traits::tile_columns,
+                                left.count, right.count);
+    }
+
     // Top-2.
     window.push(scores);
     if constexpr (WithColumns) {
@@ -157,6 +161,29 @@ __global__ void __launch_bounds__(policy_traits<Policy>::threads, Policy::min_bl
   }
   __syncthreads();
   merge_columns();
+}
+
+}  // namespace fused
+
+/// Merges the top-2 of every row of left x right into `row_cells[left.count]` and, if WithColumns, that of every
+/// column into `column_cells[right.count]`. The cells are zero, or hold the states of other columns (or rows).
+///
+/// Launch: policy_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, any grid of one dimension:
+/// each block takes an equal share of consecutive tiles. Both counts are positive; the views' width is the policy's,
+/// data and stride aligned to load_bytes.
+template <class Policy, bool WithColumns>
+__global__ void __launch_bounds__(policy_traits<Policy>::threads, Policy::min_blocks)
+    fused_top2(descriptor_view<typename Policy::element> left, descriptor_view<typename Policy::element> right,
+               thread::top2_cell* row_cells, thread::top2_cell* column_cells) {
+  fused::fused_top2<Policy, WithColumns>(left, right, row_cells, column_cells, admit_all());
+}
+
+/// The same over the pairs that `admissible` (admissible.hpp) admits; the others score 0.
+template <class Policy, bool WithColumns, class Admissible>
+__global__ void __launch_bounds__(policy_traits<Policy>::threads, Policy::min_blocks)
+    fused_guided_top2(descriptor_view<typename Policy::element> left, descriptor_view<typename Policy::element> right,
+                      thread::top2_cell* row_cells, thread::top2_cell* column_cells, Admissible admissible) {
+  fused::fused_top2<Policy, WithColumns>(left, right, row_cells, column_cells, admissible);
 }
 
 }  // namespace serac::kernel

@@ -1,0 +1,390 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The match lists of images in device memory, of which only admissible pairs of features may match.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include <serac/acceptance.hpp>
+#include <serac/admissible.hpp>
+#include <serac/detail/check_batch.hpp>
+#include <serac/device/match_batch.cuh>
+#include <serac/guided_batch.hpp>
+#include <serac/kernel/fused_top2.cuh>
+#include <serac/kernel/guided.cuh>
+
+namespace serac::device {
+
+namespace detail {
+
+/// Whether an admissibility is one of locations, whose features can be ordered.
+template <class Admissible>
+inline constexpr bool is_guide = false;
+template <class Constraint>
+inline constexpr bool is_guide<guided_by<Constraint>> = true;
+
+/// Whether a policy may match under a geometry by ordered features: one that leaves the path to the library, or names a
+/// tensor-core path.
+template <class Policy>
+inline constexpr bool may_order = Policy::path != match_path::classic ||
+                                  (is_automatic<Policy> && is_tensor_width(Policy::width));
+
+/// The tie order of a policy; tensor-core policies need not name one.
+template <class Policy, class = void>
+struct tie_of {
+  using type = tie_break::smallest_index;
+};
+template <class Policy>
+struct tie_of<Policy, std::void_t<typename Policy::tie>> {
+  using type = typename Policy::tie;
+};
+
+/// What the pairs of a guided wave need together.
+struct guided_extent {
+  std::int64_t pairs = 0, rows = 0, columns = 0;
+  int most_rows = 0;
+
+  /// Places the next pair behind those before.
+  kernel::guided_pair add(const range_pair& ranges, const two_view_geometry& geometry = {}) noexcept {
+    const auto whole_tiles = [](std::int64_t count) { return (count + guided_tile - 1) / guided_tile * guided_tile; };
+    kernel::guided_pair pair{};
+    pair.left_first = ranges.left.first;
+    pair.right_first = ranges.right.first;
+    pair.left_count = static_cast<std::int32_t>(ranges.left.count);
+    pair.right_count = static_cast<std::int32_t>(ranges.right.count);
+    pair.first_row = rows;
+    pair.first_column = columns;
+    pair.geometry = geometry;
+    ++pairs;
+    rows += whole_tiles(pair.left_count);
+    columns += whole_tiles(pair.right_count);
+    most_rows = std::max(most_rows, pair.left_count);
+    return pair;
+  }
+};
+
+/// The extent of `count` pairs; `range_at(i)` is the range_pair of pair i.
+template <class RangeAt>
+guided_extent guided_extent_of(std::int64_t count, RangeAt range_at) noexcept {
+  guided_extent extent;
+  for (std::int64_t i = 0; i < count; ++i) extent.add(range_at(i));
+  return extent;
+}
+
+/// What a guided wave keeps in its workspace.
+struct guided_scratch {
+  kernel::guided_arrays arrays{};
+  kernel::guided_pair* pairs;
+
+  guided_scratch(workspace_carver& carver, const guided_extent& extent, bool cross_check) {
+    arrays.pairs = pairs = carver.take<kernel::guided_pair>(extent.pairs);
+    arrays.rows = features(carver, extent.pairs, extent.rows);
+    arrays.columns = features(carver, extent.pairs, extent.columns);
+    arrays.column_terms = carver.take<epipolar::column_terms>(extent.columns);
+    arrays.column_cells = cross_check ? carver.take<thread::top2_cell>(extent.columns) : nullptr;
+    arrays.matches = carver.take<std::uint32_t>(extent.rows);
+    arrays.match_counts = carver.take<std::uint32_t>(extent.pairs);
+  }
+
+ private:
+  static kernel::guided_features features(workspace_carver& carver, std::int64_t pairs, std::int64_t places) {
+    kernel::guided_features f;
+    f.index = carver.take<std::int32_t>(places);
+    f.tiles = carver.take<tile_bounds>(places / guided_tile);
+    f.counts = carver.take<std::int32_t>(pairs);
+    f.reaches = carver.take<float>(pairs);
+    return f;
+  }
+};
+
+inline std::size_t guided_workspace(const guided_extent& extent, bool cross_check) noexcept {
+  workspace_carver carver(nullptr);
+  guided_scratch(carver, extent, cross_check);
+  return carver.used();
+}
+
+/// The lists of a wave of at most most_wave_pairs pairs by ordered features, to `lists`: publishing (24 pairs a launch)
+/// and four launches. `range_at(i)` and `geometry_at(i)` are those of pair i. Arguments already checked.
+template <class Policy, class RangeAt, class GeometryAt, class Acceptance, class Lists>
+status match_guided_wave(const descriptor_view<typename Policy::element>& left,
+                         const descriptor_view<typename Policy::element>& right, const keypoint_view& left_points,
+                         const keypoint_view& right_points, std::int64_t pair_count, RangeAt range_at,
+                         GeometryAt geometry_at, const match_options& options, const Acceptance& accept,
+                         const Lists& lists, void* workspace, cudaStream_t stream) noexcept {
+  using element = typename Policy::element;
+  using tie = typename tie_of<Policy>::type;
+  const guided_extent extent = guided_extent_of(pair_count, range_at);
+  workspace_carver carver(workspace);
+  const guided_scratch scratch(carver, extent, options.cross_check);
+  const kernel::guided_arrays& arrays = scratch.arrays;
+
+  guided_extent placed;
+  for (std::int64_t first = 0; first < pair_count; first += kernel::guided_pair_slice::capacity) {
+    kernel::guided_pair_slice slice;
+    const int count = static_cast<int>(std::min<std::int64_t>(pair_count - first, slice.capacity));
+    for (int i = 0; i < count; ++i) slice.pairs[i] = placed.add(range_at(first + i), geometry_at(first + i));
+    if (auto s = launch("publish_guided_pairs", kernel::publish_guided_pairs<>, dim3(1), 32, 0, stream, slice, count,
+                        scratch.pairs + first, arrays.match_counts + first);
+        !s.ok()) {
+      return s;
+    }
+  }
+
+  const auto pairs = static_cast<unsigned>(pair_count);
+  if (extent.most_rows > 0) {
+    if (auto s = launch("order_features", kernel::order_features<tie>, dim3(2, pairs), kernel::guided_order_threads, 0,
+                        stream, arrays, left_points, right_points);
+        !s.ok()) {
+      return s;
+    }
+    const auto match = options.cross_check ? kernel::match_tiles<element, Policy::width, tie, true, Acceptance>
+                                           : kernel::match_tiles<element, Policy::width, tie, false, Acceptance>;
+    const dim3 grid(blocks_for(extent.most_rows, guided_tile * kernel::guided_match_threads / 32), pairs);
+    if (auto s = launch("match_tiles", match, grid, kernel::guided_match_threads, 0, stream, arrays, left, right,
+                        left_points, accept);
+        !s.ok()) {
+      return s;
+    }
+    if (auto s = launch("judge_columns", kernel::judge_columns<typename tie::column_order, Acceptance>,
+                        dim3(blocks_for(extent.most_rows, kernel::guided_judge_threads), pairs),
+                        kernel::guided_judge_threads, 0, stream, arrays, accept);
+        !s.ok()) {
+      return s;
+    }
+  }
+  return write_lists(arrays.matches, kernel::guided_rows{arrays}, pair_count, extent.most_rows, options, lists, stream);
+}
+
+/// The list of one pair by the classic path: every pair of features is scored and `admissible` asked about it.
+template <class Policy, class Admissible, class Acceptance, class Lists>
+status classic_match_guided(const descriptor_view<typename Policy::element>& left,
+                            const descriptor_view<typename Policy::element>& right, const Admissible& admissible,
+                            const match_options& options, const Acceptance& accept, const Lists& lists, void* workspace,
+                            cudaStream_t stream) noexcept {
+  using traits = policy_traits<Policy>;
+  if (left.count == 0 || right.count == 0) {
+    return write_lists(nullptr, kernel::one_pair_rows{0}, 1, 0, options, lists, stream);
+  }
+  workspace_carver carver(workspace);
+  const match_scratch scratch(carver, left.count, right.count, options.cross_check);
+  const top2_cells& cells = scratch.cells;
+  if (auto s = to_status(cudaMemsetAsync(cells.rows, 0, cells.bytes, stream), "workspace"); !s.ok()) return s;
+
+  const auto fused = options.cross_check ? kernel::fused_guided_top2<Policy, true, Admissible>
+                                         : kernel::fused_guided_top2<Policy, false, Admissible>;
+  std::int64_t resident = 0;
+  if (auto s = resident_blocks("fused_guided_top2", fused, traits::threads, traits::shared_bytes, resident); !s.ok()) {
+    return s;
+  }
+  const std::int64_t tiles = ((left.count + traits::tile_rows - 1) / traits::tile_rows) *
+                             ((right.count + traits::tile_columns - 1) / traits::tile_columns);
+  if (auto s =
+          launch("fused_guided_top2", fused, dim3(static_cast<unsigned>(std::min(tiles, resident))), traits::threads,
+                 traits::shared_bytes, stream, left, right, cells.rows, cells.columns, admissible);
+      !s.ok()) {
+    return s;
+  }
+  const auto mark = kernel::mark_matches<typename traits::row_tie, typename traits::column_tie, Acceptance>;
+  if (auto s = launch("mark_matches", mark, dim3(blocks_for(left.count, 256)), 256, 0, stream, cells.rows, left.count,
+                      cells.columns, accept, scratch.columns);
+      !s.ok()) {
+    return s;
+  }
+  return write_lists(scratch.columns, kernel::one_pair_rows{left.count}, 1, left.count, options, lists, stream);
+}
+
+/// Whether ordered features are used: always where the policy names a tensor-core path, else if the device has it.
+template <class Policy>
+bool orders_features() noexcept {
+  return Policy::path != match_path::classic || best_path() != match_path::classic;
+}
+
+}  // namespace detail
+
+/// Bytes of workspace that `match_guided` needs for two images, whatever is admissible: at most about 20 for each left
+/// and 40 for each right feature. Host; pure.
+template <class Policy = default_policy>
+std::size_t match_guided_workspace(const descriptor_view<typename Policy::element>& left,
+                                   const descriptor_view<typename Policy::element>& right,
+                                   const match_options& options) noexcept {
+  const detail::range_pair ranges{{0, detail::capped(left, options).count}, {0, detail::capped(right, options).count}};
+  std::size_t bytes = 0;
+  if constexpr (detail::may_order<Policy>) {
+    bytes = detail::guided_workspace(detail::guided_extent_of(1, [&](std::int64_t) { return ranges; }),
+                                     options.cross_check);
+  }
+  if constexpr (Policy::path == match_path::classic) {
+    detail::workspace_carver carver(nullptr);
+    detail::match_scratch(carver, ranges.left.count, ranges.right.count, options.cross_check);
+    bytes = std::max(bytes, carver.used());
+  }
+  return bytes;
+}
+
+/// The match list of two images, judged by `accept` (see acceptance.hpp) instead of the options' ratio and distance.
+/// Otherwise as `match_guided` below.
+template <class Policy = default_policy, class Admissible, class Acceptance>
+status match_guided(const descriptor_view<typename Policy::element>& left,
+                    const descriptor_view<typename Policy::element>& right, const Admissible& admissible,
+                    const match_options& options, const Acceptance& accept, const match_output& output, void* workspace,
+                    std::size_t workspace_bytes, cudaStream_t stream) noexcept {
+  static_assert(detail::is_guide<Admissible> || Policy::path == match_path::classic,
+                "tensor-core policies match under guided_by only; another admissibility needs a classic policy");
+  using traits = detail::traits_of<Policy>;
+  if (auto s = validate(options); !s.ok()) return s;
+  if (auto s = detail::check_views(left, right, traits::width, traits::load_bytes); !s.ok()) return s;
+  if (auto s = detail::check_admissible(admissible, left.count, right.count); !s.ok()) return s;
+  const auto rows = detail::capped(left, options);
+  const auto columns = detail::capped(right, options);
+  if (auto s = detail::check_output(output, rows.count, options); !s.ok()) return s;
+  const std::size_t needed = match_guided_workspace<Policy>(left, right, options);
+  if (auto s = detail::check_workspace(workspace, workspace_bytes, needed); !s.ok()) return s;
+
+  const kernel::one_list list{output.pairs, output.count};
+  if constexpr (detail::is_guide<Admissible> && detail::may_order<Policy>) {
+    if (detail::orders_features<Policy>()) {
+      if (auto s = detail::check_path(Policy::path, rows.count, columns.count); !s.ok()) return s;
+      return detail::match_guided_wave<Policy>(
+          rows, columns, admissible.left, admissible.right, 1,
+          [&](std::int64_t) {
+            return detail::range_pair{{0, rows.count}, {0, columns.count}};
+          },
+          [&](std::int64_t) { return two_view_geometry(admissible.geometry); }, options, accept, list, workspace,
+          stream);
+    }
+  }
+  if constexpr (Policy::path == match_path::classic) {
+    return detail::classic_match_guided<Policy>(rows, columns, admissible, options, accept, list, workspace, stream);
+  }
+  return {errc::unsupported_device, "policy"};
+}
+
+/// The ordered match list of two images when pairs that `admissible` refuses score 0: `*output.count` pairs, ascending
+/// in row, exactly those that the angular ratio test, the distance limit and, if asked, the cross-check of `options`
+/// accept among the admissible ones.
+///
+/// Host; asynchronous on `stream` of the current device; otherwise as `match`. `admissible` is an admissibility
+/// (admissible.hpp), which the device calls; with `guided_by` the keypoints are device memory, one for each feature.
+/// Under `guided_by` an automatic or tensor-core policy orders the features along the constraint and scores those near
+/// it by mma.sync (sm_80 and later; docs/guided.md); any other admissibility, or policy of the classic path, is asked
+/// about every pair of features, all of which are scored.
+template <class Policy = default_policy, class Admissible>
+status match_guided(const descriptor_view<typename Policy::element>& left,
+                    const descriptor_view<typename Policy::element>& right, const Admissible& admissible,
+                    const match_options& options, const match_output& output, void* workspace,
+                    std::size_t workspace_bytes, cudaStream_t stream) noexcept {
+  return match_guided<Policy>(left, right, admissible, options,
+                              angular_acceptance{options.max_ratio, options.max_distance}, output, workspace,
+                              workspace_bytes, stream);
+}
+
+/// Bytes of workspace that `match_guided_batch` needs: those of its largest wave, for each pair of it what
+/// `match_guided_workspace` says. The batch is valid; where it is not, the number means nothing. Host; pure.
+template <class Policy = default_policy>
+std::size_t match_guided_batch_workspace(const batch_view<typename Policy::element>& images,
+                                         const match_options& options, std::int64_t wave_pairs) noexcept {
+  using ranges = detail::batch_ranges<typename Policy::element>;
+  if (wave_pairs < 1 || !detail::check_lists(images).ok()) return 0;
+  wave_pairs = std::min(wave_pairs, detail::most_wave_pairs);
+  std::size_t bytes = 0;
+  if constexpr (detail::may_order<Policy>) {
+    for (std::int64_t first = 0; first < images.pair_count; first += wave_pairs) {
+      const std::int64_t count = std::min(wave_pairs, images.pair_count - first);
+      const auto extent = detail::guided_extent_of(count, ranges{images, options, first});
+      bytes = std::max(bytes, detail::guided_workspace(extent, options.cross_check));
+    }
+  }
+  if constexpr (Policy::path == match_path::classic) {
+    for (std::int64_t p = 0; p < images.pair_count; ++p) {
+      const detail::range_pair pair = ranges{images, options}(p);
+      detail::workspace_carver carver(nullptr);
+      detail::match_scratch(carver, pair.left.count, pair.right.count, options.cross_check);
+      bytes = std::max(bytes, carver.used());
+    }
+  }
+  return bytes;
+}
+
+/// The match lists of the pairs of a batch, judged by `accept` (see acceptance.hpp) instead of the options' ratio and
+/// distance. Otherwise as `match_guided_batch` below.
+template <class Policy = default_policy, class Acceptance>
+status match_guided_batch(const guided_batch_view<typename Policy::element>& batch, const match_options& options,
+                          const Acceptance& accept, const batch_output& output, std::int64_t wave_pairs,
+                          void* workspace, std::size_t workspace_bytes, cudaStream_t stream) noexcept {
+  using element = typename Policy::element;
+  using traits = detail::traits_of<Policy>;
+  const batch_view<element>& images = batch.images;
+  if (auto s = validate(options); !s.ok()) return s;
+  if (auto s = detail::check_device_batch(images, traits::width, traits::load_bytes, wave_pairs); !s.ok()) return s;
+  if (auto s = detail::check_guides(batch); !s.ok()) return s;
+  if (auto s = detail::check_output(output, images, options); !s.ok()) return s;
+  const std::size_t needed = match_guided_batch_workspace<Policy>(images, options, wave_pairs);
+  if (auto s = detail::check_workspace(workspace, workspace_bytes, needed); !s.ok()) return s;
+  if (images.pair_count == 0) {
+    return detail::to_status(cudaMemsetAsync(output.offsets, 0, sizeof *output.offsets, stream), "output.offsets");
+  }
+  wave_pairs = std::min(wave_pairs, detail::most_wave_pairs);
+
+  if constexpr (detail::may_order<Policy>) {
+    if (detail::orders_features<Policy>()) {
+      if (auto s = detail::check_path(Policy::path, 0, 0); !s.ok()) return s;
+      for (std::int64_t first = 0; first < images.pair_count; first += wave_pairs) {
+        const kernel::batch_lists lists{output.pairs, output.offsets + first, first == 0};
+        if (auto s = detail::match_guided_wave<Policy>(
+                images.descriptors, images.descriptors, batch.keypoints, batch.keypoints,
+                std::min(wave_pairs, images.pair_count - first), detail::batch_ranges<element>{images, options, first},
+                [&](std::int64_t pair) { return batch.geometries[first + pair]; }, options, accept, lists, workspace,
+                stream);
+            !s.ok()) {
+          return s;
+        }
+      }
+      return {};
+    }
+  }
+  if constexpr (Policy::path == match_path::classic) {
+    for (std::int64_t p = 0; p < images.pair_count; ++p) {
+      const detail::range_pair ranges = detail::batch_ranges<element>{images, options}(p);
+      const auto image = [&](const image_range& range) {
+        descriptor_view<element> view = images.descriptors;
+        view.data += range.first * view.stride;
+        view.count = range.count;
+        return view;
+      };
+      const auto points = [&](const image_range& range) {
+        const keypoint_view& all = batch.keypoints;
+        return keypoint_view(all.data + range.first * all.stride, range.count, all.stride);
+      };
+      const guided_by<> guide{points(ranges.left), points(ranges.right), batch.geometries[p]};
+      const kernel::batch_lists lists{output.pairs, output.offsets + p, p == 0};
+      if (auto s = detail::classic_match_guided<Policy>(image(ranges.left), image(ranges.right), guide, options, accept,
+                                                        lists, workspace, stream);
+          !s.ok()) {
+        return s;
+      }
+    }
+    return {};
+  }
+  return {errc::unsupported_device, "policy"};
+}
+
+/// The match lists of the pairs of a batch under a geometry each, as `match_guided` makes them, in the order of the
+/// pairs (see batch.hpp).
+///
+/// Host; asynchronous on `stream` of the current device; no allocation, no synchronisation; may be captured in a graph.
+/// Descriptors, keypoints, output and workspace are device memory. Geometries may be of all kinds, and some pairs may
+/// have none. `wave_pairs`, at least 1, is the number of pairs under way at a time: about 100 fill a GPU; the lists do
+/// not depend on it. Otherwise as `match_batch`. Cost: four launches and one for each 24 pairs a wave; by a policy of
+/// the classic path four a pair.
+template <class Policy = default_policy>
+status match_guided_batch(const guided_batch_view<typename Policy::element>& batch, const match_options& options,
+                          const batch_output& output, std::int64_t wave_pairs, void* workspace,
+                          std::size_t workspace_bytes, cudaStream_t stream) noexcept {
+  return match_guided_batch<Policy>(batch, options, angular_acceptance{options.max_ratio, options.max_distance}, output,
+                                    wave_pairs, workspace, workspace_bytes, stream);
+}
+
+}  // namespace serac::device
