@@ -14,24 +14,17 @@ using namespace serac::test;
 
 namespace {
 
-/// Images in one buffer, zeros between them, where either side of a pair may be any of them.
+/// Images in one buffer, each directly behind the one before, where either side of a pair may be any of them.
 template <class Policy>
 struct image_buffer {
-  using traits = device::detail::traits_of<Policy>;
   using element = typename Policy::element;
-
-  /// Rows behind an image that pass 1 may see: whole runs of tiles of rows, whole tiles of columns.
-  static std::int64_t padded(std::int64_t count) {
-    const auto up = [&](std::int64_t unit) { return (count + unit - 1) / unit * unit; };
-    return std::max(up(4 * traits::tile_rows), up(traits::tile_columns));
-  }
 
   std::vector<std::int64_t> first, count;
   descriptors<element> all;
 
   image_buffer(random_source& random, const std::vector<std::int64_t>& counts) : count(counts), all(0, Policy::width) {
     std::int64_t rows = 0;
-    for (const std::int64_t n : counts) first.push_back(rows), rows += padded(n);
+    for (const std::int64_t n : counts) first.push_back(rows), rows += n;
     all = descriptors<element>(rows, Policy::width);
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const auto image = random_bytes<element>(random, counts[i], Policy::width);
@@ -40,10 +33,10 @@ struct image_buffer {
   }
 };
 
-/// How a pair of images is cut: tiles in a column chunk and, by wgmma, tiles of rows in a segment.
+/// How a pair of images is cut: tiles in a column chunk and, by wgmma, tiles of rows in a row chunk and in a segment.
 struct pair_cut {
   std::size_t left, right;
-  int chunk_tiles, segment_tiles;
+  int chunk_tiles, row_chunk_tiles, segment_tiles;
 };
 
 /// The pairs of a list, laid out one behind the other, and the sizes of all their maxima.
@@ -56,15 +49,20 @@ struct pair_list {
 
   pair_list(const image_buffer<Policy>& images, const std::vector<pair_cut>& cuts) {
     for (const pair_cut& cut : cuts) {
-      chunk_pair pair = device::detail::pass1<Policy>::plan(images.count[cut.left], images.count[cut.right], 1);
+      chunk_pair pair{};
       pair.left_first = static_cast<std::int32_t>(images.first[cut.left]);
+      pair.left_count = static_cast<std::int32_t>(images.count[cut.left]);
       pair.right_first = static_cast<std::int32_t>(images.first[cut.right]);
+      pair.right_count = static_cast<std::int32_t>(images.count[cut.right]);
+      device::detail::pass1<Policy>::plan(pair, 1, 1);
       pair.chunk_tiles = cut.chunk_tiles;
       pair.column_chunks = serac::detail::ceil_div(traits::column_tiles(pair), cut.chunk_tiles);
       if (Policy::path == match_path::wgmma) {
+        const int row_tiles = pair.row_stride / traits::tile_rows;
         pair.segment_tiles = cut.segment_tiles;
-        pair.segments = serac::detail::ceil_div(pair.row_stride / traits::tile_rows, cut.segment_tiles);
-        pair.row_chunks = pair.segments * traits::segment_chunks;
+        pair.segments = serac::detail::ceil_div(row_tiles, cut.segment_tiles);
+        pair.row_chunk_tiles = cut.row_chunk_tiles;
+        pair.row_chunks = serac::detail::ceil_div(row_tiles, cut.row_chunk_tiles) * 4;
       }
       pair.row_maxima = row_values;
       pair.column_maxima = column_values;
@@ -77,7 +75,7 @@ struct pair_list {
   }
 };
 
-/// What pass 1 must leave, by definition.
+/// What pass 1 must leave, by definition; by wgmma whole runs of rows count, those of the next image too.
 template <class Policy>
 void expect_maxima(const image_buffer<Policy>& images, const pair_list<Policy>& list, std::vector<std::int32_t>& rows,
                    std::vector<std::int32_t>& columns) {
@@ -85,7 +83,8 @@ void expect_maxima(const image_buffer<Policy>& images, const pair_list<Policy>& 
   rows.assign(static_cast<std::size_t>(list.row_values), 0);
   columns.assign(static_cast<std::size_t>(list.column_values), 0);
   for (const chunk_pair& pair : list.pairs) {
-    for (int i = 0; i < pair.left_count; ++i) {
+    const auto behind = static_cast<int>(std::min<std::int64_t>(images.all.count - pair.left_first, pair.row_stride));
+    for (int i = 0; i < (Policy::path == match_path::wgmma ? behind : pair.left_count); ++i) {
       for (int j = 0; j < pair.right_count; ++j) {
         std::int32_t score = 0;
         for (int k = 0; k < Policy::width; ++k) {
@@ -113,13 +112,24 @@ status launch_pass1(const descriptor_view<typename Policy::element>& images, con
   using traits = device::detail::traits_of<Policy>;
   const int count = static_cast<int>(list.pairs.size());
   if constexpr (Policy::path == match_path::wgmma) {
-    CUtensorMap left, right;
+    CUtensorMap left;
     require_ok(serac::detail::make_tensor_map(images, traits::tile_rows, traits::swizzle, left));
-    require_ok(serac::detail::make_tensor_map(images, traits::tile_columns, traits::swizzle, right));
+    std::vector<CUtensorMap> right(list.pairs.size());
+    for (std::size_t p = 0; p < right.size(); ++p) {
+      auto image = images;
+      image.data += list.pairs[p].right_first * images.stride;
+      image.count = list.pairs[p].right_count;
+      require_ok(serac::detail::make_tensor_map(image, traits::tile_columns, traits::swizzle, right[p]));
+    }
+    // (A device_array is aligned to 16 bytes, a map to 64.)
+    const device_array<std::uint8_t> room((right.size() + 1) * sizeof(CUtensorMap));
+    auto* const right_maps = reinterpret_cast<CUtensorMap*>(
+        (reinterpret_cast<std::uintptr_t>(room.data()) + alignof(CUtensorMap) - 1) & -alignof(CUtensorMap));
+    require_cuda(cudaMemcpy(right_maps, right.data(), right.size() * sizeof(CUtensorMap), cudaMemcpyHostToDevice));
     const auto kernel = shared ? kernel::chunk_maxima_wgmma<Policy, true> : kernel::chunk_maxima_wgmma<Policy, false>;
     require_ok(serac::detail::grant_shared("chunk_maxima_wgmma", kernel, traits::shared_bytes));
     return serac::detail::launch("chunk_maxima_wgmma", kernel, dim3(blocks), traits::threads, traits::shared_bytes,
-                                 nullptr, left, right, pairs, count, list.units, next_unit, maxima);
+                                 nullptr, left, right_maps, pairs, count, list.units, next_unit, maxima);
   } else {
     const auto kernel = kernel::chunk_maxima_mma<Policy>;
     require_ok(serac::detail::grant_shared("chunk_maxima_mma", kernel, traits::shared_bytes));
@@ -162,7 +172,8 @@ TEMPLATE_TEST_CASE("pass 1 leaves the maxima of all chunks of a list of pairs", 
   const int tiles = shared ? 2 : 1;
   // Many rows, few; a last chunk and a last segment that are not full.
   const pair_list<Policy> list(
-      images, {{2, 0, 1, 12}, {1, 3, tiles, 4}, {0, 2, shared ? 3 : 1, 4}, {3, 1, tiles, 8}, {2, 2, tiles, 4}});
+      images,
+      {{2, 0, 1, 4, 12}, {1, 3, tiles, 4, 4}, {0, 2, shared ? 3 : 1, 8, 8}, {3, 1, tiles, 8, 8}, {2, 2, tiles, 4, 4}});
   for (const chunk_pair& pair : list.pairs) check_row_chunks<Policy>(pair);
   std::vector<std::int32_t> rows, columns;
   expect_maxima(images, list, rows, columns);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <serac/detail/config.hpp>
+#include <serac/detail/integer.hpp>
 
 namespace serac {
 
@@ -12,20 +13,22 @@ namespace serac {
 ///
 /// Pass 1 leaves, for every row, the greatest score over each *column chunk* (`chunk_tiles` consecutive tiles of
 /// columns), and for every *column group* (a few columns of one tile, see the path's layout) the greatest over each
-/// *row chunk* (some rows of a segment of `segment_tiles` consecutive tiles of rows). All are floored at 0.
+/// *row chunk* (some rows of `row_chunk_tiles` consecutive tiles of rows). All are floored at 0; a group's may be
+/// greater than that, where a path reads on behind the left image.
 struct chunk_pair {
-  std::int32_t left_first, left_count;    ///< rows of the left map that the image has
-  std::int32_t right_first, right_count;  ///< rows of the right map that the image has
+  std::int32_t left_first, left_count;    ///< descriptors of the left buffer that the image has
+  std::int32_t right_first, right_count;  ///< descriptors of the right buffer that the image has
 
   std::int32_t column_chunks, chunk_tiles;
-  std::int32_t segments, segment_tiles;  ///< wgmma: image and segments hold whole runs of 4 tiles
-  std::int32_t row_chunks;               ///< row chunks over all segments
-  std::int32_t row_stride;               ///< rows of the image, rounded up to whole tiles
+  std::int32_t row_chunks, row_chunk_tiles;  ///< row_chunks: a multiple of 4
+  std::int32_t segments, segment_tiles;      ///< runs of row tiles that pass 1 works on at a time: whole row chunks
+  std::int32_t row_stride;                   ///< rows of the image, rounded up to whole tiles (wgmma: runs of 4)
 
   std::int64_t row_maxima;     ///< offset of [column_chunks][row_stride] in chunk_maxima::rows
   std::int64_t column_maxima;  ///< offset of [column groups][row_chunks] in chunk_maxima::columns: a multiple of 4
   std::int64_t first_unit;     ///< units of pass 1 in the pairs before this one
-  std::int64_t first_row;      ///< where its rows stand in row_verdicts: a multiple of 16, with room for as many
+  std::int64_t first_row;      ///< where its rows stand in row_verdicts: a multiple of row_window
+  std::int64_t first_bin;      ///< where its [column_chunks][windows of rows] stand in row_verdicts::bins
 };
 
 #if defined(__CUDACC__)
@@ -46,14 +49,26 @@ struct chunk_maxima {
   std::int32_t* columns;
 };
 
+inline constexpr int row_window = 256;  ///< rows that pass 2 looks through together
+
+/// Windows that the rows of an image fill.
+SERAC_HOST_DEVICE constexpr int row_windows(int rows) { return detail::ceil_div(rows, row_window); }
+
 /// What pass 2 knows of every row of all pairs, in device memory.
 struct row_verdicts {
-  static constexpr std::uint8_t rejected = 0xff;
+  static constexpr std::uint32_t no_match = 0xffffffffu;
 
   std::int32_t* best;      ///< the best score
   std::int32_t* second;    ///< the greatest maximum of the other chunks: a lower bound of the second best
-  std::uint8_t* chunk;     ///< the column chunk of the best, or `rejected` if the lower bound already decides
-  std::uint32_t* columns;  ///< the column that the row matches, or kernel::no_match
+  std::uint32_t* columns;  ///< the column that the row matches, or no_match
+
+  /// Rows that can match, by window and within it by the column chunk of their best: places within the window.
+  std::uint8_t* candidates;
+  std::uint32_t* bins;  ///< of each chunk and window: first candidate << 16 | their number
+
+  std::uint32_t* matched;        ///< rows that have matched, before their columns are tested, in any order
+  std::uint32_t* matched_count;  ///< [pairs]
+  std::uint32_t* taken_back;     ///< [pairs]: how many of them their columns did not return
 };
 
 }  // namespace serac

@@ -68,7 +68,7 @@ struct mma_traits {
   static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
   static_assert(warp_rows % 16 == 0 && warp_rows >= 16, "warp_rows is a multiple of 16: the rows of one product");
   static_assert(warp_rows * width <= 128 * 128, "the rows of a warp must fit its registers: 16 KiB at most");
-  static_assert(warps >= 1 && warps <= 32, "a block has 1 to 32 warps");
+  static_assert(warps % 4 == 0 && warps >= 4 && warps <= 32, "a block has 4, 8, ... 32 warps");
   static_assert(tile_columns % 16 == 0 && tile_columns >= 16, "tile_columns is a multiple of 16: two slices at a time");
   static_assert(stage_bytes % (16 * threads) == 0,
                 "the threads share the copy of a tile of columns evenly, 16 bytes each");
@@ -83,9 +83,7 @@ struct mma_traits {
   /// The group, within its tile, of a column of the tile.
   SERAC_HOST_DEVICE static constexpr int group_of(int column) { return column % 8 / 2; }
 
-  // A segment is one tile of rows (segment_tiles is 1), a row chunk the rows of one warp.
-  static constexpr int segment_chunks = warps;
-
+  // A row chunk is the rows of one warp; row_chunk_tiles and segment_tiles are 1.
   SERAC_HOST_DEVICE static constexpr int chunk_rows(const chunk_pair&) { return warp_rows; }
   SERAC_HOST_DEVICE static constexpr int row_of(const chunk_pair&, int chunk, int member) {
     return chunk * warp_rows + member;

@@ -15,10 +15,12 @@ namespace serac {
 template <int Width, class Element = std::uint8_t>
 struct wgmma_policy_for {
   static constexpr match_path path = match_path::wgmma;
-  using element = Element;                  ///< std::uint8_t or std::int8_t
-  static constexpr int width = Width;       ///< bytes in a descriptor: 32, 64, 128 or 256
-  static constexpr int tile_columns = 160;  ///< columns that a warpgroup scores at a time: 64, 128, 160, 176 or 192
-  static constexpr int group = 5;           ///< columns whose maxima are kept as one
+  using element = Element;             ///< std::uint8_t or std::int8_t
+  static constexpr int width = Width;  ///< bytes in a descriptor: 32, 64, 128 or 256
+  /// Columns that a warpgroup scores at a time: 64, 128, 160, 176 or 192.
+  static constexpr int tile_columns = Width <= 128 ? 176 : 160;
+  static constexpr int group = Width <= 128 ? 11 : 10;  ///< columns whose maxima are kept as one
+  static constexpr int row_chunk_tiles = 8;  ///< tiles of 64 rows over which these maxima are taken: a multiple of 4
   static constexpr int stages = Width <= 128 ? 8 : 4;  ///< tiles of 64 rows under way
 };
 
@@ -33,6 +35,7 @@ struct wgmma_traits {
   static constexpr int tile_rows = 64;
   static constexpr int tile_columns = Policy::tile_columns;
   static constexpr int group = Policy::group;
+  static constexpr int row_chunk_tiles = Policy::row_chunk_tiles;  // at least; more in large images
   static constexpr int stages = Policy::stages;
 
   // Threads: two consumer warpgroups, each with its own tile of columns, and a producer warpgroup.
@@ -65,6 +68,8 @@ struct wgmma_traits {
                     tile_columns == 192,
                 "tile_columns is 64, 128, 160, 176 or 192: two sets of accumulators must fit the registers");
   static_assert(thread_columns % (2 * group) == 0, "a thread's columns divide into an even number of groups");
+  static_assert(row_chunk_tiles >= run && row_chunk_tiles % run == 0,
+                "row chunks are taken over whole runs of 4 tiles");
   static_assert(stages >= run && stages % run == 0, "stages is a multiple of 4: whole runs of tiles under way");
   static_assert(shared_bytes <= 227 * 1024, "the tiles must fit 227 KiB of shared memory");
 
@@ -81,15 +86,13 @@ struct wgmma_traits {
     return std::int64_t{pair.segments} * detail::ceil_div(column_tiles(pair), consumers);
   }
 
-  // A row chunk is what one warp sees of a segment: 16 rows of each of its tiles.
-  static constexpr int segment_chunks = 4;
-
-  SERAC_HOST_DEVICE static constexpr int chunk_rows(const chunk_pair& pair) { return pair.segment_tiles * 16; }
+  // A row chunk is what one of four warps sees of row_chunk_tiles tiles: 16 rows of each.
+  SERAC_HOST_DEVICE static constexpr int chunk_rows(const chunk_pair& pair) { return pair.row_chunk_tiles * 16; }
   SERAC_HOST_DEVICE static constexpr int row_of(const chunk_pair& pair, int chunk, int member) {
-    return (chunk / 4 * pair.segment_tiles + member / 16) * tile_rows + chunk % 4 * 16 + member % 16;
+    return (chunk / 4 * pair.row_chunk_tiles + member / 16) * tile_rows + chunk % 4 * 16 + member % 16;
   }
   SERAC_HOST_DEVICE static constexpr int chunk_of_row(const chunk_pair& pair, int row) {
-    return row / tile_rows / pair.segment_tiles * 4 + row % tile_rows / 16;
+    return row / tile_rows / pair.row_chunk_tiles * 4 + row % tile_rows / 16;
   }
 };
 

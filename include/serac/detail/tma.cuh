@@ -52,6 +52,14 @@ SERAC_DEVICE void copy_box(void* tile, const CUtensorMap& map, int byte, int row
       : "memory");
 }
 
+/// Makes the maps that this thread wrote to device memory ready for acquire_map in a later kernel.
+SERAC_DEVICE void release_maps() { asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory"); }
+
+/// Makes a map that an earlier kernel wrote to device memory usable for copies. One thread, before its copies.
+SERAC_DEVICE void acquire_map(const CUtensorMap& map) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(&map) : "memory");
+}
+
 #endif
 
 #ifdef SERAC_HAS_WGMMA

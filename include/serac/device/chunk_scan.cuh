@@ -62,15 +62,29 @@ inline int tiles_of_chunk(int column_tiles, int rows) noexcept {
   return static_cast<int>((column_tiles + most_chunks - 1) / most_chunks);
 }
 
-inline constexpr int most_segments = 16;  ///< of a pair, by wgmma: bounds the column maxima
+/// Cuts the rows of a pair into segments of whole row chunks, `tile_count` tiles in all, so that the slowest of the
+/// multiprocessors is fastest; `columns` units for each segment, `pairs` such pairs at a time.
+inline void cut_segments(chunk_pair& pair, int tile_count, std::int64_t columns, std::int64_t pairs,
+                         int multiprocessors) noexcept {
+  constexpr int unit_overhead = 3;  // tiles that a unit costs to begin and end: measured
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  const int chunks = ceil_div(tile_count, pair.row_chunk_tiles);
+  for (int segments = 1; segments <= std::min(chunks, 32); ++segments) {
+    const int tiles = ceil_div(chunks, segments) * pair.row_chunk_tiles;
+    const int count = ceil_div(tile_count, tiles);
+    const std::int64_t rounds = (count * columns * pairs + multiprocessors - 1) / multiprocessors;
+    const std::int64_t cost = rounds * (tiles + unit_overhead);
+    if (cost < least) least = cost, pair.segments = count, pair.segment_tiles = tiles;
+  }
+}
 
 /// What pass 1 of a tensor-core policy is on the host:
 ///   - `traits`: its layout (see rescore.cuh);
-///   - `plan(left_count, right_count, multiprocessors)`: how a pair is cut;
-///   - `most_row_chunks(plan)`: row chunks that any plan of these counts has at most;
-///   - `launch_kernel(left, right, plan, pair, next_unit, maxima, multiprocessors, stream)`: the launch for one pair,
-///   whose
-///     plan stands at `pair` in device memory too, with `*next_unit` 0 and row maxima 0 where chunks share tiles.
+///   - `plan(pair, pairs, multiprocessors)`: completes a pair whose counts, both above 0, are known: how it is cut,
+///   best
+///     where `pairs` like it are worked on at a time;
+///   - `launch_kernel(left, right, pairs, pair_count, units, shared_chunks, maps, next_unit, maxima, multiprocessors,
+///     stream)`: the launch; arguments as the kernel's.
 template <class Policy, match_path = Policy::path>
 struct pass1;
 
@@ -79,47 +93,29 @@ struct pass1<Policy, match_path::wgmma> {
   using traits = wgmma_traits<Policy>;
   using view = descriptor_view<typename Policy::element>;
 
-  static chunk_pair plan(std::int64_t left_count, std::int64_t right_count, int multiprocessors) noexcept {
-    const int row_tiles =
-        round_up(static_cast<int>((left_count + traits::tile_rows - 1) / traits::tile_rows), traits::run);
-    chunk_pair pair{};
-    pair.left_count = static_cast<std::int32_t>(left_count);
-    pair.right_count = static_cast<std::int32_t>(right_count);
+  static void plan(chunk_pair& pair, std::int64_t pairs, int multiprocessors) noexcept {
+    const int row_tiles = round_up(ceil_div(pair.left_count, traits::tile_rows), traits::run);
     pair.row_stride = row_tiles * traits::tile_rows;
     pair.chunk_tiles = tiles_of_chunk(traits::column_tiles(pair), pair.row_stride);
     pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
-
-    // As many segments as make the slowest block fastest; a unit costs about four tiles to begin and end.
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (int segments = 1; segments <= most_segments; ++segments) {
-      chunk_pair cut = pair;
-      cut.segment_tiles = round_up(ceil_div(row_tiles, segments), traits::run);
-      cut.segments = ceil_div(row_tiles, cut.segment_tiles);
-      const std::int64_t rounds = (traits::unit_count(cut) + multiprocessors - 1) / multiprocessors;
-      const std::int64_t cost = rounds * (cut.segment_tiles + 4);
-      if (cost < least) least = cost, pair = cut;
-    }
-    pair.row_chunks = pair.segments * traits::segment_chunks;
-    return pair;
+    constexpr int most_chunks = 64;  // bounds the column maxima
+    pair.row_chunk_tiles = std::max(traits::row_chunk_tiles, round_up(ceil_div(row_tiles, most_chunks), traits::run));
+    pair.row_chunks = ceil_div(row_tiles, pair.row_chunk_tiles) * 4;
+    cut_segments(pair, row_tiles, ceil_div(traits::column_tiles(pair), traits::consumers), pairs, multiprocessors);
   }
 
-  static std::int64_t most_row_chunks(const chunk_pair& plan) noexcept {
-    return std::min(plan.row_stride / traits::tile_rows, most_segments) * traits::segment_chunks;
-  }
-
-  static status launch_kernel(const view& left, const view& right, const chunk_pair& plan, const chunk_pair* pair,
+  static status launch_kernel(const view& left, const view&, const chunk_pair* pairs, int pair_count,
+                              std::int64_t units, bool shared_chunks, const CUtensorMap* right_maps,
                               unsigned long long* next_unit, const chunk_maxima& maxima, int multiprocessors,
                               cudaStream_t stream) noexcept {
-    CUtensorMap left_map, right_map;
+    CUtensorMap left_map;
     if (auto s = make_tensor_map(left, traits::tile_rows, traits::swizzle, left_map); !s.ok()) return s;
-    if (auto s = make_tensor_map(right, traits::tile_columns, traits::swizzle, right_map); !s.ok()) return s;
     const auto kernel =
-        plan.chunk_tiles > 1 ? kernel::chunk_maxima_wgmma<Policy, true> : kernel::chunk_maxima_wgmma<Policy, false>;
+        shared_chunks ? kernel::chunk_maxima_wgmma<Policy, true> : kernel::chunk_maxima_wgmma<Policy, false>;
     if (auto s = grant_shared("chunk_maxima_wgmma", kernel, traits::shared_bytes); !s.ok()) return s;
-    const std::int64_t units = traits::unit_count(plan);
     return launch("chunk_maxima_wgmma", kernel,
                   dim3(static_cast<unsigned>(std::min<std::int64_t>(units, multiprocessors))), traits::threads,
-                  traits::shared_bytes, stream, left_map, right_map, pair, 1, units, next_unit, maxima);
+                  traits::shared_bytes, stream, left_map, right_maps, pairs, pair_count, units, next_unit, maxima);
   }
 };
 
@@ -128,34 +124,29 @@ struct pass1<Policy, match_path::mma> {
   using traits = mma_traits<Policy>;
   using view = descriptor_view<typename Policy::element>;
 
-  static chunk_pair plan(std::int64_t left_count, std::int64_t right_count, int) noexcept {
-    chunk_pair pair{};
-    pair.left_count = static_cast<std::int32_t>(left_count);
-    pair.right_count = static_cast<std::int32_t>(right_count);
-    pair.segments = static_cast<std::int32_t>((left_count + traits::tile_rows - 1) / traits::tile_rows);
+  static void plan(chunk_pair& pair, std::int64_t, int) noexcept {
+    pair.segments = ceil_div(pair.left_count, traits::tile_rows);
     pair.segment_tiles = 1;
-    pair.row_chunks = pair.segments * traits::segment_chunks;
+    pair.row_chunks = pair.segments * traits::warps;
+    pair.row_chunk_tiles = 1;
     pair.row_stride = pair.segments * traits::tile_rows;
-    pair.chunk_tiles =
-        std::max(4, tiles_of_chunk(traits::column_tiles(pair), pair.row_stride));  // 512 columns: measured
+    constexpr int least_tiles = 4;  // 512 columns: measured
+    pair.chunk_tiles = std::max(least_tiles, tiles_of_chunk(traits::column_tiles(pair), pair.row_stride));
     pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
-    return pair;
   }
 
-  static std::int64_t most_row_chunks(const chunk_pair& plan) noexcept { return plan.row_chunks; }
-
-  static status launch_kernel(const view& left, const view& right, const chunk_pair& plan, const chunk_pair* pair,
-                              unsigned long long*, const chunk_maxima& maxima, int, cudaStream_t stream) noexcept {
+  static status launch_kernel(const view& left, const view& right, const chunk_pair* pairs, int pair_count,
+                              std::int64_t units, bool, const CUtensorMap*, unsigned long long*,
+                              const chunk_maxima& maxima, int, cudaStream_t stream) noexcept {
     const auto kernel = kernel::chunk_maxima_mma<Policy>;
     std::int64_t resident = 0;
     if (auto s = resident_blocks("chunk_maxima_mma", kernel, traits::threads, traits::shared_bytes, resident);
         !s.ok()) {
       return s;
     }
-    const std::int64_t units = traits::unit_count(plan);
     return launch("chunk_maxima_mma", kernel, dim3(static_cast<unsigned>(std::min(units, resident))), traits::threads,
-                  traits::shared_bytes, stream, left.data, left.stride, right.data, right.stride, pair, 1, units,
-                  maxima);
+                  traits::shared_bytes, stream, left.data, left.stride, right.data, right.stride, pairs, pair_count,
+                  units, maxima);
   }
 };
 

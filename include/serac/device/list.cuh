@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The last step of every path: the matched columns of the rows become the ordered list.
+/// The last step of every path: the matched columns of the rows become ordered lists.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,16 @@ namespace serac::device::detail {
 
 using namespace ::serac::detail;
 
-/// Writes the list of `columns[rows]`, at most options.max_matches long; `block_counts` are the matches in each run of
-/// compact_threads rows, and scratch afterwards. Host; two launches.
-inline status write_list(const std::uint32_t* columns, std::int64_t rows, std::uint32_t* block_counts,
-                         const match_options& options, const match_output& output, cudaStream_t stream) noexcept {
-  const unsigned blocks = blocks_for(rows, kernel::compact_threads);
+/// Writes the lists of `pairs` pairs, the largest of which has `most_rows` rows; see kernel::write_lists. Host; one
+/// launch.
+template <class Rows, class Lists>
+status write_lists(const std::uint32_t* columns, const Rows& rows, std::int64_t pairs, std::int64_t most_rows,
+                   const match_options& options, const Lists& lists, cudaStream_t stream) noexcept {
   const auto most = static_cast<std::uint32_t>(
       std::min<std::int64_t>(options.max_matches, std::numeric_limits<std::uint32_t>::max()));
-  if (auto s = launch("scan_counts", kernel::scan_counts<>, dim3(1), kernel::scan_threads, 0, stream, block_counts,
-                      blocks, most, output.count);
-      !s.ok()) {
-    return s;
-  }
-  return launch("write_matches", kernel::write_matches<>, dim3(blocks), kernel::compact_threads, 0, stream, columns,
-                rows, block_counts, most, output.pairs);
+  return launch("write_lists", kernel::write_lists<Rows, Lists>,
+                dim3(std::max(1u, blocks_for(most_rows, kernel::list_window)), static_cast<unsigned>(pairs)),
+                kernel::list_threads, 0, stream, columns, rows, most, lists);
 }
 
 }  // namespace serac::device::detail

@@ -11,7 +11,7 @@
 #include <serac/device/list.cuh>
 #include <serac/device/nearest2.cuh>
 #include <serac/device/path.cuh>
-#include <serac/device/tensor_match.cuh>
+#include <serac/device/tensor_wave.cuh>
 #include <serac/kernel/compact.cuh>
 #include <serac/options.hpp>
 
@@ -22,33 +22,29 @@ namespace detail {
 /// What `match` keeps in its workspace.
 struct match_scratch {
   top2_cells cells;
-  std::uint32_t* columns;       // [rows]: the column that a row matches
-  std::uint32_t* block_counts;  // [blocks of compact_threads rows]
+  std::uint32_t* columns;  // [rows]: the column that a row matches
 
   match_scratch(workspace_carver& carver, std::int64_t rows, std::int64_t column_count, bool cross_check)
-      : cells(carver, rows, column_count, cross_check),
-        columns(carver.take<std::uint32_t>(rows)),
-        block_counts(carver.take<std::uint32_t>(blocks_for(rows, kernel::compact_threads))) {}
+      : cells(carver, rows, column_count, cross_check), columns(carver.take<std::uint32_t>(rows)) {}
 };
 
-/// The match list by the classic path. Arguments as device::match, already checked; both images hold something.
-template <class Policy, class Acceptance>
+/// The match list by the classic path, to `lists`. Arguments as device::match, already checked; both images hold
+/// something.
+template <class Policy, class Acceptance, class Lists>
 status classic_match(const descriptor_view<typename Policy::element>& left,
                      const descriptor_view<typename Policy::element>& right, const match_options& options,
-                     const Acceptance& accept, const match_output& output, void* workspace,
-                     cudaStream_t stream) noexcept {
+                     const Acceptance& accept, const Lists& lists, void* workspace, cudaStream_t stream) noexcept {
   using traits = policy_traits<Policy>;
   workspace_carver carver(workspace);
   const match_scratch scratch(carver, left.count, right.count, options.cross_check);
   if (auto s = fill_cells<Policy>(left, right, scratch.cells, stream); !s.ok()) return s;
   const auto mark = kernel::mark_matches<typename traits::row_tie, typename traits::column_tie, Acceptance>;
-  if (auto s = launch("mark_matches", mark, dim3(blocks_for(left.count, kernel::compact_threads)),
-                      kernel::compact_threads, 0, stream, scratch.cells.rows, left.count, scratch.cells.columns, accept,
-                      scratch.columns, scratch.block_counts);
+  if (auto s = launch("mark_matches", mark, dim3(blocks_for(left.count, 256)), 256, 0, stream, scratch.cells.rows,
+                      left.count, scratch.cells.columns, accept, scratch.columns);
       !s.ok()) {
     return s;
   }
-  return write_list(scratch.columns, left.count, scratch.block_counts, options, output, stream);
+  return write_lists(scratch.columns, kernel::one_pair_rows{left.count}, 1, left.count, options, lists, stream);
 }
 
 }  // namespace detail
@@ -63,7 +59,8 @@ match_path path_of_match(const descriptor_view<typename Policy::element>& left,
 }
 
 /// Bytes of workspace that `match` needs, whichever path it takes: the classic path about 20 for each left and 16 for
-/// each right feature, the tensor-core paths at most about 280 a feature (256 of them chunk maxima). Host; pure.
+/// each right feature; the tensor-core paths 4 for each left feature and 176 (wgmma) or 512 (mma) columns, and about a
+/// tenth of that again, up to 32 MiB or 64 such values a feature. Host; pure.
 template <class Policy = default_policy>
 std::size_t match_workspace(const descriptor_view<typename Policy::element>& left,
                             const descriptor_view<typename Policy::element>& right,
@@ -100,28 +97,22 @@ status match(const descriptor_view<typename Policy::element>& left,
 
   const bool ties_are_rejected = detail::ties_rejected<Acceptance>::by(accept);
   const match_path path = detail::choose_path<Policy>(rows.count, columns.count, ties_are_rejected);
-  if (path != match_path::classic) {
-    if (!ties_are_rejected) return {errc::invalid_option, "options.max_ratio (above 1 needs the classic path)"};
-    if (rows.count > detail::most_tensor_features) return {errc::too_many_features, "left.count"};
-    if (columns.count > detail::most_tensor_features) return {errc::too_many_features, "right.count"};
-    if (detail::best_path() < path) return {errc::no_kernel_image, "tensor-core path"};
+  if (path != match_path::classic && !ties_are_rejected) {
+    return {errc::invalid_option, "options.max_ratio (above 1 needs the classic path)"};
   }
-  if constexpr (detail::may_take<Policy, match_path::wgmma>) {
-    if (path == match_path::wgmma) {
-      return detail::tensor_match<detail::tensor_policy_of<Policy, match_path::wgmma>>(rows, columns, options, accept,
-                                                                                       output, workspace, stream);
-    }
-  }
-  if constexpr (detail::may_take<Policy, match_path::mma>) {
-    if (path == match_path::mma) {
-      return detail::tensor_match<detail::tensor_policy_of<Policy, match_path::mma>>(rows, columns, options, accept,
-                                                                                     output, workspace, stream);
-    }
-  }
-  if constexpr (Policy::path == match_path::classic) {
-    return detail::classic_match<Policy>(rows, columns, options, accept, output, workspace, stream);
-  }
-  return {errc::unsupported_device, "policy"};
+  if (auto s = detail::check_path(path, rows.count, columns.count); !s.ok()) return s;
+  const kernel::one_list list{output.pairs, output.count};
+  return detail::take_path<Policy>(
+      path,
+      [&](auto tensor) {
+        const detail::whole_images images{rows.count, columns.count};
+        detail::tensor_wave<typename decltype(tensor)::type> wave(rows, columns, 1, images, workspace, stream);
+        return wave.match(images, options, accept, list);
+      },
+      [&](auto classic) {
+        return detail::classic_match<typename decltype(classic)::type>(rows, columns, options, accept, list, workspace,
+                                                                       stream);
+      });
 }
 
 /// The ordered match list of two images: `*output.count` pairs (row, column), ascending in row, exactly those that

@@ -11,7 +11,7 @@
 #include <serac/detail/validate.hpp>
 #include <serac/detail/workspace.hpp>
 #include <serac/device/path.cuh>
-#include <serac/device/tensor_match.cuh>
+#include <serac/device/tensor_wave.cuh>
 #include <serac/kernel/compact.cuh>
 #include <serac/kernel/fused_top2.cuh>
 #include <serac/output.hpp>
@@ -129,16 +129,6 @@ status classic_nearest2(const descriptor_view<typename Policy::element>& left,
   return unpack<typename traits::column_tie>(cells.columns, right.count, output.columns, stream);
 }
 
-/// nearest2 by a tensor-core path: the columns are the rows of the transposed problem. Arguments already checked.
-template <class Policy>
-status tensor_nearest2(const descriptor_view<typename Policy::element>& left,
-                       const descriptor_view<typename Policy::element>& right, const nearest2_output& output,
-                       void* workspace, cudaStream_t stream) noexcept {
-  if (auto s = tensor_rows<Policy>(left, right, output.rows, workspace, stream); !s.ok()) return s;
-  if (output.columns == nullptr) return {};
-  return tensor_rows<Policy>(right, left, output.columns, workspace, stream);
-}
-
 }  // namespace detail
 
 /// Best score, its index and second best of every row of left x right and, if asked, of every column.
@@ -163,27 +153,18 @@ status nearest2(const descriptor_view<typename Policy::element>& left,
   }
 
   const match_path path = path_of_nearest2<Policy>(left.count, right.count);
-  if (path != match_path::classic) {
-    if (left.count > detail::most_tensor_features) return {errc::too_many_features, "left.count"};
-    if (right.count > detail::most_tensor_features) return {errc::too_many_features, "right.count"};
-    if (detail::best_path() < path) return {errc::no_kernel_image, "tensor-core path"};
-  }
-  if constexpr (detail::may_take<Policy, match_path::wgmma>) {
-    if (path == match_path::wgmma) {
-      return detail::tensor_nearest2<detail::tensor_policy_of<Policy, match_path::wgmma>>(left, right, output,
-                                                                                          workspace, stream);
-    }
-  }
-  if constexpr (detail::may_take<Policy, match_path::mma>) {
-    if (path == match_path::mma) {
-      return detail::tensor_nearest2<detail::tensor_policy_of<Policy, match_path::mma>>(left, right, output, workspace,
-                                                                                        stream);
-    }
-  }
-  if constexpr (Policy::path == match_path::classic) {
-    return detail::classic_nearest2<Policy>(left, right, output, workspace, stream);
-  }
-  return {errc::unsupported_device, "policy"};
+  if (auto s = detail::check_path(path, left.count, right.count); !s.ok()) return s;
+  return detail::take_path<Policy>(
+      path,
+      [&](auto tensor) {  // the columns are the rows of the transposed problem
+        using policy = typename decltype(tensor)::type;
+        if (auto s = detail::tensor_rows<policy>(left, right, output.rows, workspace, stream); !s.ok()) return s;
+        if (output.columns == nullptr) return status{};
+        return detail::tensor_rows<policy>(right, left, output.columns, workspace, stream);
+      },
+      [&](auto classic) {
+        return detail::classic_nearest2<typename decltype(classic)::type>(left, right, output, workspace, stream);
+      });
 }
 
 }  // namespace device

@@ -12,6 +12,7 @@
 #include <serac/device/chunk_scan.cuh>
 #include <serac/mma_policy.hpp>
 #include <serac/policy.hpp>
+#include <serac/status.hpp>
 #include <serac/wgmma_policy.hpp>
 
 namespace serac::device::detail {
@@ -60,7 +61,7 @@ inline constexpr std::int64_t most_mma_scores = std::int64_t{1} << 34;
 template <class Policy>
 match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool ties_are_rejected) noexcept {
   if constexpr (is_automatic<Policy> && is_tensor_width(Policy::width)) {
-    constexpr std::int64_t least = std::int64_t{1} << 18;  // scores; below, the classic path's fewer launches win
+    constexpr std::int64_t least = std::int64_t{1} << 22;  // scores; below, the classic path's fewer launches win
     const std::int64_t scores = left_count * right_count;
     const bool too_many = std::max(left_count, right_count) > most_tensor_features;
     if (ties_are_rejected && scores >= least && !too_many) {
@@ -69,6 +70,36 @@ match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool t
     }
   }
   return Policy::path;
+}
+
+/// What keeps `path` from images of these sizes on the current device, if anything.
+inline status check_path(match_path path, std::int64_t left_count, std::int64_t right_count) noexcept {
+  if (path == match_path::classic) return {};
+  if (left_count > most_tensor_features) return {errc::too_many_features, "left.count"};
+  if (right_count > most_tensor_features) return {errc::too_many_features, "right.count"};
+  if (best_path() < path) return {errc::no_kernel_image, "tensor-core path"};
+  return {};
+}
+
+/// A type as a value.
+template <class T>
+struct type_tag {
+  using type = T;
+};
+
+/// Runs a call on `path`, one that choose_path names for the policy: `tensor(type_tag<P>)` with the policy P of a
+/// tensor-core path, or `classic(type_tag<Policy>)`.
+template <class Policy, class Tensor, class Classic>
+status take_path(match_path path, const Tensor& tensor, const Classic& classic) noexcept {
+  if constexpr (Policy::path != match_path::classic) {
+    return tensor(type_tag<Policy>());
+  } else {
+    if constexpr (may_take<Policy, match_path::wgmma>) {
+      if (path == match_path::wgmma) return tensor(type_tag<tensor_policy_of<Policy, match_path::wgmma>>());
+      if (path == match_path::mma) return tensor(type_tag<tensor_policy_of<Policy, match_path::mma>>());
+    }
+    return classic(type_tag<Policy>());
+  }
 }
 
 }  // namespace serac::device::detail

@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy
     const int local = static_cast<int>(unit - pair.first_unit);
     const int first_tile = local % column_tiles;
     const int end_tile = static_cast<int>(min(std::int64_t{column_tiles}, first_tile + end_unit - unit));
-    const int row_chunk = local / column_tiles * traits::segment_chunks + warp;
+    const int row_chunk = local / column_tiles * traits::warps + warp;
     const int first_row = row_chunk * traits::warp_rows;
     unit += end_tile - first_tile;
 

@@ -26,18 +26,46 @@ struct wgmma_unit {
 SERAC_DEVICE std::int32_t max3(std::int32_t a, std::int32_t b, std::int32_t c) { return __vimax3_s32(a, b, c); }
 
 /// Maximum of the `Count` accumulators of one row (0 or 1) whose columns are e = first, first + 1, ...
+/// Count / 2 instructions; a tree, whose branches do not wait for one another.
 template <int Count, int Registers>
 SERAC_DEVICE std::int32_t group_max(const std::int32_t (&sums)[Registers], int first, int row) {
   const auto at = [&](int e) { return sums[e / 2 * 4 + 2 * row + e % 2]; };
   if constexpr (Count == 1) return at(first);
   if constexpr (Count == 2) return max(at(first), at(first + 1));
   if constexpr (Count >= 3) {
-    std::int32_t greatest = max3(at(first), at(first + 1), at(first + 2));
-#pragma unroll
-    for (int i = 3; i + 1 < Count; i += 2) greatest = max3(greatest, at(first + i), at(first + i + 1));
-    if constexpr (Count % 2 == 0) greatest = max(greatest, at(first + Count - 1));
-    return greatest;
+    constexpr int part = (Count / 3 - 1) / 2 * 2 + 1;  // odd: no instruction takes two instead of three
+    return max3(group_max<part>(sums, first, row), group_max<part>(sums, first + part, row),
+                group_max<Count - 2 * part>(sums, first + 2 * part, row));
   }
+}
+
+/// Joins the maxima of the eight lanes that differ in lane / 4, and shares them out: afterwards maxima[0] up to
+/// maxima[shared_groups(Count) - 1] are those of the groups from `first` on. `writes`: no other lane holds the same.
+/// All lanes of the warp; 4 to 7 shuffles for four or eight groups, where a reduction of each takes 12 or 24.
+template <int Count, int Distance = 16, int Groups>
+SERAC_DEVICE void share_groups(std::int32_t (&maxima)[Groups], int& first, bool& writes) {
+  const bool upper = threadIdx.x & Distance;
+  if constexpr (Count % 2 == 0) {
+#pragma unroll
+    for (int g = 0; g < Count / 2; ++g) {
+      const std::int32_t mine = upper ? maxima[g + Count / 2] : maxima[g];
+      const std::int32_t other = upper ? maxima[g] : maxima[g + Count / 2];
+      maxima[g] = max(mine, __shfl_xor_sync(0xffffffffu, other, Distance));
+    }
+    if (upper) first += Count / 2;
+    if constexpr (Distance > 4) share_groups<Count / 2, Distance / 2>(maxima, first, writes);
+  } else {
+#pragma unroll
+    for (int g = 0; g < Count; ++g) maxima[g] = max(maxima[g], __shfl_xor_sync(0xffffffffu, maxima[g], Distance));
+    writes = writes && !upper;
+    if constexpr (Distance > 4) share_groups<Count, Distance / 2>(maxima, first, writes);
+  }
+}
+
+/// Groups that share_groups leaves each lane.
+SERAC_HOST_DEVICE constexpr int shared_groups(int count) {
+  for (int distance = 16; distance >= 4; distance /= 2) count = count % 2 == 0 ? count / 2 : count;
+  return count;
 }
 
 /// The unit of the given number, counted over all pairs.
@@ -57,13 +85,13 @@ SERAC_DEVICE wgmma_unit unit_of_number(const chunk_pair* pairs, int pair_count, 
 /// Row maxima over column chunks and column-group maxima over row chunks of every pair, as chunk_pair lays them out.
 ///
 /// Launch: wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, one block a multiprocessor.
-/// `left_map` has boxes of [tile_rows][swizzle], `right_map` of [tile_columns][swizzle], both in the swizzle of that
-/// width; rows behind an image are zero, on the left up to a whole run of 256, on the right of 2 * tile_columns (beyond
-/// the end of a map they are). `next_unit` is 0 at the start; `unit_count` is the number of units of all pairs.
-/// `SharedChunks`: column chunks may have several tiles (chunk_tiles > 1); the row maxima are then 0 at the start.
+/// `left_map` is that of the left buffer, with boxes of [tile_rows][swizzle]; `right_maps[p]` that of the right image
+/// of pair p, with boxes of [tile_columns][swizzle] (so that nothing of another image counts), both in the swizzle of
+/// that width. `next_unit` is 0 at the start; `unit_count` is the number of units of all pairs. `SharedChunks`: column
+/// chunks may have several tiles (chunk_tiles > 1); the row maxima are then 0 at the start.
 template <class Policy, bool SharedChunks>
 __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
-    chunk_maxima_wgmma(const __grid_constant__ CUtensorMap left_map, const __grid_constant__ CUtensorMap right_map,
+    chunk_maxima_wgmma(const __grid_constant__ CUtensorMap left_map, const CUtensorMap* right_maps,
                        const chunk_pair* pairs, int pair_count, std::int64_t unit_count, unsigned long long* next_unit,
                        chunk_maxima maxima) {
 #ifdef SERAC_HAS_WGMMA
@@ -126,6 +154,8 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
         sync.unit_empty[slot].arrive();
         if (unit.row_tiles == 0) break;
         const chunk_pair& pair = pairs[unit.pair];
+        const CUtensorMap& right_map = right_maps[unit.pair];
+        detail::acquire_map(right_map);
         const int buffer = round % 2;
         sync.columns_empty[buffer].wait(round / 2 % 2 ^ 1);
         sync.columns_full[buffer].arrive_and_expect(traits::consumers * traits::column_tile_bytes);
@@ -133,8 +163,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
           std::uint8_t* const tile = columns + (buffer * traits::consumers + c) * traits::column_tile_bytes;
           for (int panel = 0; panel < traits::panels; ++panel) {
             detail::copy_box(tile + panel * traits::tile_columns * traits::swizzle, right_map, panel * traits::swizzle,
-                             pair.right_first + (unit.column_tile + c) * traits::tile_columns,
-                             sync.columns_full[buffer]);
+                             (unit.column_tile + c) * traits::tile_columns, sync.columns_full[buffer]);
           }
         }
         const int first_row = pair.left_first + unit.first_row_tile * traits::tile_rows;
@@ -191,7 +220,26 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       std::int32_t* row_out = maxima.rows + pair.row_maxima + std::int64_t{chunk} * pair.row_stride +
                               unit.first_row_tile * traits::tile_rows + warp * 16 + lane / 4 + 8 * (lane & 1);
       const bool writes = inside && (lane & 2) == 0;
+
       std::int32_t column_max[traits::thread_groups] = {};
+      const int chunk_runs = pair.row_chunk_tiles / traits::run;
+      const int group_stride = pair.row_chunks;
+      std::int32_t* column_out =
+          maxima.columns + pair.column_maxima +
+          (std::int64_t{column_tile} * traits::tile_groups + lane % 4 * traits::thread_groups) * group_stride +
+          unit.first_row_tile / pair.row_chunk_tiles * 4 + warp;
+      const auto write_groups = [&] {
+        int first = 0;
+        bool alone = inside;
+        share_groups<traits::thread_groups>(column_max, first, alone);
+#pragma unroll
+        for (int g = 0; g < shared_groups(traits::thread_groups); ++g) {
+          if (alone) column_out[(first + g) * static_cast<std::int64_t>(group_stride)] = column_max[g];
+        }
+#pragma unroll
+        for (int g = 0; g < traits::thread_groups; ++g) column_max[g] = 0;
+        column_out += 4;
+      };
 
       const auto take_maxima = [&](const sums& scores, std::int32_t* out) {
         std::int32_t row_max[2] = {0, 0};
@@ -225,6 +273,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       // A run of tiles ends with all products done, since ptxas serialises those under way when a loop goes round; the
       // other consumer's products fill the gap.
       sums even, odd;
+      int runs_left = chunk_runs;  // in this row chunk
       for (int tile = 0; tile < unit.row_tiles; tile += traits::run) {
         sync.rows_full[stage].wait(rows_phase);
         multiply(even, stage);
@@ -245,25 +294,14 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
         row_out += traits::run * traits::tile_rows;
         stage += traits::run;
         if (stage == traits::stages) stage = 0, rows_phase ^= 1;
+        if (--runs_left == 0 || tile + traits::run >= unit.row_tiles) {
+          write_groups();
+          runs_left = chunk_runs;
+        }
       }
       if (leader) {
         sync.columns_empty[buffer].arrive();
         sync.unit_empty[slot].arrive();
-      }
-
-      // The eight lanes that hold the same columns of other rows share their maxima.
-      const int row_chunk = unit.first_row_tile / pair.segment_tiles * traits::segment_chunks + warp;
-      std::int32_t* const column_out =
-          maxima.columns + pair.column_maxima +
-          (std::int64_t{column_tile} * traits::tile_groups + lane % 4 * traits::thread_groups) * pair.row_chunks +
-          row_chunk;
-#pragma unroll
-      for (int g = 0; g < traits::thread_groups; ++g) {
-#pragma unroll
-        for (int distance = 4; distance < 32; distance *= 2) {
-          column_max[g] = max(column_max[g], __shfl_xor_sync(0xffffffffu, column_max[g], distance));
-        }
-        if (inside && lane / 4 == g % 8) column_out[std::int64_t{g} * pair.row_chunks] = column_max[g];
       }
     }
   }

@@ -1,21 +1,28 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// From top-2 states to the ordered list of matches: mark, scan, write.
+/// From top-2 states to the ordered lists of matches: mark, write.
 #pragma once
 
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
+#include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
+#include <serac/detail/copy_async.cuh>
 #include <serac/output.hpp>
 #include <serac/thread/top2_cell.cuh>
 
 namespace serac::kernel {
 
-inline constexpr int compact_threads = 256;  ///< rows that a block marks and writes
-inline constexpr int scan_threads = 1024;
-inline constexpr std::uint32_t no_match = 0xffffffffu;
+/// Matches in front of a place: those of earlier pairs, and of earlier rows of the same pair.
+struct matches_before {
+  std::int64_t pairs, rows;
+
+  friend SERAC_DEVICE matches_before operator+(const matches_before& a, const matches_before& b) {
+    return {a.pairs + b.pairs, a.rows + b.rows};
+  }
+};
 
 /// Writes each state of `cells` to `states`. One thread a state, any grid.
 template <class Tie>
@@ -31,66 +38,124 @@ __global__ void clear_states(State* states, std::int64_t count) {
   if (i < count) states[i] = State{};
 }
 
-/// Judges every row: `columns[row]` becomes the column it matches, or `no_match`; `block_counts[block]` the matches
-/// among the block's rows. `column_cells` is null when there is no cross-check.
-/// Launch: compact_threads threads, a block for every compact_threads rows.
+/// Judges every row: `columns[row]` becomes the column it matches, or row_verdicts::no_match. `column_cells` is null
+/// when there is no cross-check. One thread a row, any grid.
 template <class RowTie, class ColumnTie, class Acceptance>
-__global__ void __launch_bounds__(compact_threads)
-    mark_matches(const thread::top2_cell* row_cells, std::int64_t row_count, const thread::top2_cell* column_cells,
-                 Acceptance accept, std::uint32_t* columns, std::uint32_t* block_counts) {
-  const std::int64_t row = std::int64_t{blockIdx.x} * compact_threads + threadIdx.x;
-  std::uint32_t match = no_match;
-  if (row < row_count) {
-    const top2 state = thread::load<RowTie>(row_cells[row]);
-    if (state.index >= 0 && accept(state.best, state.second)) match = static_cast<std::uint32_t>(state.index);
-    if (match != no_match && column_cells != nullptr) {
-      const top2 column = thread::load<ColumnTie>(column_cells[match]);
-      if (column.index != row || !accept(column.best, column.second)) match = no_match;
+__global__ void mark_matches(const thread::top2_cell* row_cells, std::int64_t row_count,
+                             const thread::top2_cell* column_cells, Acceptance accept, std::uint32_t* columns) {
+  const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (row >= row_count) return;
+  std::uint32_t match = row_verdicts::no_match;
+  const top2 state = thread::load<RowTie>(row_cells[row]);
+  if (state.index >= 0 && accept(state.best, state.second)) match = static_cast<std::uint32_t>(state.index);
+  if (match != row_verdicts::no_match && column_cells != nullptr) {
+    const top2 column = thread::load<ColumnTie>(column_cells[match]);
+    if (column.index != row || !accept(column.best, column.second)) match = row_verdicts::no_match;
+  }
+  columns[row] = match;
+}
+
+inline constexpr int list_threads = 256;
+inline constexpr int list_window = 4 * list_threads;  ///< rows whose matches a block writes
+
+/// Rows of the one pair that the classic path judges.
+struct one_pair_rows {
+  std::int64_t row_count;
+
+  SERAC_DEVICE std::int64_t first(int) const { return 0; }
+  SERAC_DEVICE std::int64_t count(int) const { return row_count; }
+  SERAC_DEVICE std::uint32_t matches(int) const { return 0; }  // asked only of pairs before another
+};
+
+/// Rows of the pairs that pass 2 judged.
+struct many_pairs_rows {
+  const chunk_pair* pairs;
+  row_verdicts verdicts;
+
+  SERAC_DEVICE std::int64_t first(int pair) const { return pairs[pair].first_row; }
+  SERAC_DEVICE std::int64_t count(int pair) const { return pairs[pair].left_count; }
+  SERAC_DEVICE std::uint32_t matches(int pair) const {
+    return verdicts.matched_count[pair] - verdicts.taken_back[pair];
+  }
+};
+
+/// The list of one pair, and its length.
+struct one_list {
+  match_pair* pairs;
+  std::uint32_t* length;
+
+  SERAC_DEVICE std::int64_t first() const { return 0; }
+  SERAC_DEVICE void end(int, std::int64_t end) const { *length = static_cast<std::uint32_t>(end); }
+};
+
+/// The lists of consecutive pairs of a batch. offsets[0], where the first of them begins, is known already unless
+/// `is_first`: 0 then.
+struct batch_lists {
+  match_pair* pairs;
+  std::int64_t* offsets;
+  bool is_first;
+
+  SERAC_DEVICE std::int64_t first() const { return is_first ? 0 : offsets[0]; }
+  SERAC_DEVICE void end(int pair, std::int64_t end) const {
+    if (is_first && pair == 0) offsets[0] = 0;
+    offsets[pair + 1] = end;
+  }
+};
+
+/// Writes the matches of `columns` in order of pairs and rows, at most `most` of each pair, and where each list ends.
+/// Every block counts the matches in front of its own rows once more, so that one launch does.
+/// Launch: list_threads threads, grid (windows of list_window rows of the largest pair, at least 1; pairs).
+template <class Rows, class Lists>
+__global__ void __launch_bounds__(list_threads)
+    write_lists(const std::uint32_t* columns, Rows rows, std::uint32_t most, Lists lists) {
+  const int pair = static_cast<int>(blockIdx.y);
+  const std::int64_t row_count = rows.count(pair);
+  const std::int64_t first_row = std::int64_t{blockIdx.x} * list_window;
+  if (first_row >= row_count && blockIdx.x > 0) return;
+  columns += rows.first(pair);  // aligned to 16 bytes
+
+  const auto matches_in = [&](std::int64_t row) {  // of four rows, as bits
+    unsigned bits = 0;
+    if (row + 4 <= row_count) {
+      const auto four = detail::load_vector<16>(columns + row);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) bits |= (four.word[i] != row_verdicts::no_match ? 1u : 0u) << i;
+    } else {
+      for (int i = 0; row + i < row_count; ++i) bits |= (columns[row + i] != row_verdicts::no_match ? 1u : 0u) << i;
     }
-    columns[row] = match;
+    return bits;
+  };
+
+  using reduce = cub::BlockReduce<matches_before, list_threads>;
+  using scan = cub::BlockScan<std::uint32_t, list_threads>;
+  __shared__ union {
+    typename reduce::TempStorage reduce;
+    typename scan::TempStorage scan;
+  } storage;
+  __shared__ matches_before before;
+
+  matches_before mine{0, 0};  // matches of earlier pairs, and of this pair's earlier rows
+  for (int p = static_cast<int>(threadIdx.x); p < pair; p += list_threads) mine.pairs += min(rows.matches(p), most);
+#pragma unroll 4
+  for (std::int64_t row = 4 * threadIdx.x; row < first_row; row += list_window) mine.rows += __popc(matches_in(row));
+  const matches_before sum = reduce(storage.reduce).Sum(mine);
+  if (threadIdx.x == 0) before = sum;
+  __syncthreads();
+
+  const std::int64_t row = first_row + 4 * threadIdx.x;
+  unsigned bits = row < row_count ? matches_in(row) : 0;
+  std::uint32_t prefix, total;
+  scan(storage.scan).ExclusiveSum(static_cast<std::uint32_t>(__popc(bits)), prefix, total);
+
+  const std::int64_t list = lists.first() + before.pairs;
+  std::int64_t place = before.rows + prefix;
+  for (; bits != 0 && place < most; bits &= bits - 1, ++place) {
+    const std::int64_t matched = row + __ffs(static_cast<int>(bits)) - 1;
+    lists.pairs[list + place] = {static_cast<std::uint32_t>(matched), columns[matched]};
   }
-
-  using reduce = cub::BlockReduce<std::uint32_t, compact_threads>;
-  __shared__ typename reduce::TempStorage storage;
-  const std::uint32_t matches = reduce(storage).Sum(match != no_match ? 1u : 0u);
-  if (threadIdx.x == 0) block_counts[blockIdx.x] = matches;
-}
-
-/// Replaces `counts[0..blocks)` by their exclusive prefix sums and writes min(total, most) to `*total`.
-/// Launch: one block of Threads threads.
-template <int Threads = scan_threads>
-__global__ void __launch_bounds__(Threads)
-    scan_counts(std::uint32_t* counts, std::int64_t blocks, std::uint32_t most, std::uint32_t* total) {
-  using scan = cub::BlockScan<std::uint32_t, Threads>;
-  __shared__ typename scan::TempStorage storage;
-  std::uint32_t before = 0;  // matches in the chunks already scanned
-  for (std::int64_t first = 0; first < blocks; first += Threads) {
-    const std::int64_t i = first + threadIdx.x;
-    const std::uint32_t count = i < blocks ? counts[i] : 0;
-    std::uint32_t prefix, chunk;
-    scan(storage).ExclusiveSum(count, prefix, chunk);
-    if (i < blocks) counts[i] = before + prefix;
-    before += chunk;
-    __syncthreads();  // storage is used again
+  if (threadIdx.x == 0 && first_row + list_window >= row_count) {
+    lists.end(pair, list + min(before.rows + total, std::int64_t{most}));
   }
-  if (threadIdx.x == 0) *total = before < most ? before : most;
-}
-
-/// Writes the matches of `columns` in order of their rows, at most `most` of them.
-/// Launch: as mark_matches; `block_offsets` are the scanned counts.
-template <int Threads = compact_threads>
-__global__ void __launch_bounds__(Threads)
-    write_matches(const std::uint32_t* columns, std::int64_t row_count, const std::uint32_t* block_offsets,
-                  std::uint32_t most, match_pair* pairs) {
-  const std::int64_t row = std::int64_t{blockIdx.x} * Threads + threadIdx.x;
-  const std::uint32_t match = row < row_count ? columns[row] : no_match;
-
-  using scan = cub::BlockScan<std::uint32_t, Threads>;
-  __shared__ typename scan::TempStorage storage;
-  std::uint32_t prefix;
-  scan(storage).ExclusiveSum(match != no_match ? 1u : 0u, prefix);
-  const std::uint32_t place = block_offsets[blockIdx.x] + prefix;
-  if (match != no_match && place < most) pairs[place] = {static_cast<std::uint32_t>(row), match};
 }
 
 }  // namespace serac::kernel

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// A warp scores up to 16 gathered descriptors against the members of a chunk, by mma.sync.
+/// A warp scores 32 gathered descriptors against descriptors in shared memory, by mma.sync, and keeps their top-2.
 #pragma once
 
 #include <serac/detail/config.hpp>
@@ -22,108 +22,132 @@ struct mma_words {
   std::uint32_t word[count];
 };
 
-/// Loads the lane's words of the descriptor at `data`, or zeros if it is null.
+/// A tile of the descriptors that queries are scored against, in shared memory, swizzled so that no load of a fragment
+/// and no copy of 16 bytes meets a bank conflict (mma_traits::shared_offset says why).
 template <int Width>
-SERAC_DEVICE mma_words<Width> load_mma_words(const void* data) {
-  using words = mma_words<Width>;
-  words w = {};
-  if (data != nullptr) {
-    const auto* bytes = static_cast<const std::uint8_t*>(data) + threadIdx.x % 4 * words::load_bytes;
+struct member_tile {
+  static constexpr int members = Width < 64 ? 256 : 128 * 128 / Width;
+  static constexpr int bytes = members * Width;
+
+  SERAC_DEVICE static constexpr int offset(int member, int byte) {
+    return member * Width + (Width < 128 ? byte : byte ^ member % 2 * 64);
+  }
+};
+
+/// 32 queries of a warp, two tiles of 16, and their top-2 so far. Lane 4 r has slots r, r + 8, r + 16 and r + 24.
+template <class Element, int Width>
+class query_batch {
+ public:
+  static constexpr int queries = 32;
+
+  /// Begins with new queries: `query(slot)` is the descriptor (Width bytes, aligned to 16) of slot 0..31, or null. All
+  /// lanes of the warp.
+  template <class Query>
+  SERAC_DEVICE void load(Query query) {
+    const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int i = 0; i < words::count; i += words::load_bytes / 4) {
-      const auto v = serac::detail::load_vector<words::load_bytes>(bytes + i * 16);
-#pragma unroll
-      for (int j = 0; j < words::load_bytes / 4; ++j) w.word[i + j] = v.word[j];
+    for (int i = 0; i < 4; ++i) {
+      const auto* const bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(query(lane / 4 + 8 * i)));
+      queries_[i] = words{};
+      if (bytes != nullptr) queries_[i] = load_words(bytes, [](int byte) { return byte; });
+      states_[i] = top2{};
     }
   }
-  return w;
-}
 
-inline constexpr int rescore_queries = 32;  ///< descriptors that a warp rescores at a time: two tiles of 16
+  /// Scores the first `member_count` members of a tile, behind which the tile is zero up to a multiple of 16.
+  /// `index(m)` is the number of member m, which rises with m, also from one tile to the next. Scores are floored at
+  /// 0, ties go to the smallest index. All lanes of the warp; cost: for every 8 members 2 Width / 32 products and 28
+  /// to 36 instructions.
+  template <class Index>
+  SERAC_DEVICE void score(const std::uint8_t* tile, int member_count, Index index) {
+    constexpr bool is_signed = static_cast<Element>(-1) < 0;
+    constexpr std::uint32_t max_score = Width * (is_signed ? 128u * 128u : 255u * 255u);
+    constexpr int bits = 32 - serac::detail::log2_ceil(static_cast<int>(max_score) + 1);
+    constexpr std::uint32_t first_code = (1u << bits) - 1;
+    static_assert(member_tile<Width>::members / 4 <= 1 << bits, "each of a lane's members has a code");
 
-/// Top-2 of up to 32 queries over `member_count` members of a chunk.
-///
-/// All lanes of the warp call it together. `query(slot)` is the descriptor (Width bytes, aligned to load_bytes) of slot
-/// 0..31 or null; `member(m)` that of member m or null; `index(m)` its number, which rises with m. Lane 4 r gets the
-/// states of slots r, r + 8, r + 16 and r + 24. Scores are floored at 0, ties go to the smallest index. Cost: 4 Width /
-/// 32 mma, 16 keys a lane and one read of the descriptors for every 8 members.
-template <class Element, int Width, class Query, class Member, class Index>
-SERAC_DEVICE void rescore(Query query, Member member, Index index, int member_count, top2 (&states)[4]) {
-  using words = mma_words<Width>;
-  constexpr std::uint32_t max_score = Width * (static_cast<Element>(-1) < 0 ? 128u * 128u : 255u * 255u);
-  constexpr int bits = 32 - serac::detail::log2_ceil(static_cast<int>(max_score) + 1);
-  constexpr int slices_at_once = Width <= 64 ? 4 : Width <= 128 ? 2 : 1;  // slices of 8 members, loaded one step ahead
-  constexpr int window = (1 << bits) / 2 / slices_at_once * slices_at_once;  // slices whose members have codes
-  static_assert(window > 0);
-
-  const int lane = threadIdx.x % 32;
-  words a[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    a[i] = load_mma_words<Width>(query(lane / 4 + 8 * i));
-    states[i] = top2{};
-  }
-  const auto load = [&](words(&b)[slices_at_once], int slice) {
-#pragma unroll
-    for (int i = 0; i < slices_at_once; ++i) {
-      const int m = (slice + i) * 8 + lane / 4;
-      b[i] = load_mma_words<Width>(m < member_count ? member(m) : nullptr);
-    }
-  };
-
-  const int slices = (member_count + 7) / 8;
-  words next[slices_at_once];
-  load(next, 0);
-  for (int first_slice = 0; first_slice < slices; first_slice += window) {
-    const int end_slice = min(first_slice + window, slices);
+    const int lane = threadIdx.x % 32;
     thread::packed_top2 packed[4];
-    std::uint32_t code = (1u << bits) - 1;
-    for (int slice = first_slice; slice < end_slice; slice += slices_at_once) {
-      words now[slices_at_once];
+    std::uint32_t code = first_code;
+    for (int first = 0; first < member_count; first += 16, code -= 4) {  // two slices of 8 members
+      std::int32_t sums[2][2][4] = {};
+      words members[2];
 #pragma unroll
-      for (int i = 0; i < slices_at_once; ++i) now[i] = next[i];
-      load(next, slice + slices_at_once);
+      for (int s = 0; s < 2; ++s) {
+        const int member = first + 8 * s + lane / 4;
+        members[s] = load_words(tile, [&](int byte) { return member_tile<Width>::offset(member, byte); });
+      }
 #pragma unroll
-      for (int i = 0; i < slices_at_once; ++i) {
+      for (int k = 0; k < words::count; k += 2) {
 #pragma unroll
-        for (int tile = 0; tile < 2; ++tile) {
-          std::int32_t sums[4] = {};
+        for (int s = 0; s < 2; ++s) {
 #pragma unroll
-          for (int k = 0; k < words::count; k += 2) {
-            serac::detail::mma_16x8x32<Element>(sums, a[2 * tile].word[k], a[2 * tile + 1].word[k],
-                                                a[2 * tile].word[k + 1], a[2 * tile + 1].word[k + 1], now[i].word[k],
-                                                now[i].word[k + 1]);
+          for (int half = 0; half < 2; ++half) {
+            serac::detail::mma_16x8x32<Element>(sums[s][half], queries_[2 * half].word[k],
+                                                queries_[2 * half + 1].word[k], queries_[2 * half].word[k + 1],
+                                                queries_[2 * half + 1].word[k + 1], members[s].word[k],
+                                                members[s].word[k + 1]);
           }
-          const auto key = [&](int s) {
-            return (static_cast<std::uint32_t>(max(sums[s], 0)) << bits) + (code - s % 2);
-          };
-          packed[2 * tile].push(key(0), key(1));
-          packed[2 * tile + 1].push(key(2), key(3));
         }
-        code -= 2;
+      }
+#pragma unroll
+      for (int s = 0; s < 2; ++s) {
+        const auto key = [&](std::int32_t sum, std::uint32_t of) {
+          return (static_cast<std::uint32_t>(is_signed ? max(sum, 0) : sum) << bits) + of;
+        };
+        const std::uint32_t of = code - 2 * s;
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          packed[2 * half].push(key(sums[s][half][0], of), key(sums[s][half][1], of - 1));
+          packed[2 * half + 1].push(key(sums[s][half][2], of), key(sums[s][half][3], of - 1));
+        }
       }
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int place = static_cast<int>((1u << bits) - 1 - (packed[i].best & ((1u << bits) - 1)));
-      const int m = (first_slice + place / 2) * 8 + lane % 4 * 2 + place % 2;
+      const int place = static_cast<int>(first_code - (packed[i].best & first_code));
+      const int m = place / 2 * 8 + lane % 4 * 2 + place % 2;
       const auto best = static_cast<std::int32_t>(packed[i].best >> bits);
-      states[i] = merge(states[i], top2{best, best > 0 ? static_cast<std::int32_t>(index(m)) : -1,
-                                        static_cast<std::int32_t>(packed[i].second >> bits)});
+      states_[i] = merge(states_[i], top2{best, best > 0 ? static_cast<std::int32_t>(index(m)) : -1,
+                                          static_cast<std::int32_t>(packed[i].second >> bits)});
     }
   }
 
-  // The four lanes of a query share its members.
+  /// The top-2 of every query over all tiles scored, in the lanes that have it: slot lane / 4 + 8 * i in states[i]
+  /// where lane % 4 is 0. All lanes of the warp.
+  SERAC_DEVICE void finish(top2 (&states)[4]) const {
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; ++i) {
+      states[i] = states_[i];
 #pragma unroll
-    for (int distance = 1; distance < 4; distance *= 2) {
-      const top2 other{__shfl_xor_sync(0xffffffffu, states[i].best, distance),
-                       __shfl_xor_sync(0xffffffffu, states[i].index, distance),
-                       __shfl_xor_sync(0xffffffffu, states[i].second, distance)};
-      states[i] = merge(states[i], other);
+      for (int distance = 1; distance < 4; distance *= 2) {  // four lanes share a query's members
+        const top2 other{__shfl_xor_sync(0xffffffffu, states[i].best, distance),
+                         __shfl_xor_sync(0xffffffffu, states[i].index, distance),
+                         __shfl_xor_sync(0xffffffffu, states[i].second, distance)};
+        states[i] = merge(states[i], other);
+      }
     }
   }
-}
+
+ private:
+  using words = mma_words<Width>;
+
+  /// The lane's words of a descriptor whose byte b lies at bytes[at(b)].
+  template <class At>
+  SERAC_DEVICE static words load_words(const std::uint8_t* bytes, At at) {
+    words w;
+#pragma unroll
+    for (int i = 0; i < words::count; i += words::load_bytes / 4) {
+      const auto v = serac::detail::load_vector<words::load_bytes>(
+          bytes + at(i * 16 + static_cast<int>(threadIdx.x) % 4 * words::load_bytes));
+#pragma unroll
+      for (int j = 0; j < words::load_bytes / 4; ++j) w.word[i + j] = v.word[j];
+    }
+    return w;
+  }
+
+  words queries_[4];
+  top2 states_[4];
+};
 
 }  // namespace serac::warp

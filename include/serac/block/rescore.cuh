@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// A block scores gathered descriptors against the members of a chunk, which its warps share.
+#pragma once
+
+#include <serac/detail/config.hpp>
+#include <serac/detail/copy_async.cuh>
+#include <serac/detail/integer.hpp>
+#include <serac/top2.hpp>
+#include <serac/warp/rescore.cuh>
+
+namespace serac::block {
+
+/// Shared memory of `rescore`: two tiles of members.
+template <int Width>
+struct alignas(16) rescore_tiles {
+  std::uint8_t tile[2][warp::member_tile<Width>::bytes];
+};
+
+/// Top-2 of `query_count` queries over `member_count` members of a chunk.
+///
+/// All Threads threads of the block call it together, and owe a barrier before and after it. `query(i)` is the
+/// descriptor of query i and `member(m)` that of member m, Width bytes aligned to 16, or null, which scores 0;
+/// `index(m)` is the number of member m, which rises with m. `judge(i, state)` gets each query's state: all lanes of a
+/// warp call it together, with i = -1 where a lane has none. Scores are floored at 0, ties go to the smallest index.
+/// Of the groups of Threads queries only those of number `part`, `part` + `parts`, ... are worked on.
+/// Cost: members are read once where two tiles hold them, else once for each group; see warp::query_batch.
+template <class Element, int Width, int Threads, class Query, class Member, class Index, class Judge>
+SERAC_DEVICE void rescore(rescore_tiles<Width>& tiles, int query_count, int part, int parts, Query query,
+                          int member_count, Member member, Index index, Judge judge) {
+  using tile = warp::member_tile<Width>;
+  using batch = warp::query_batch<Element, Width>;
+  static_assert(batch::queries == 32, "a warp has as many queries as lanes, a block as many as threads");
+  const int tile_count = serac::detail::ceil_div(member_count, tile::members);
+  const int group_count = serac::detail::ceil_div(query_count, Threads);
+  const int steps = group_count > part ? serac::detail::ceil_div(group_count - part, parts) * tile_count : 0;
+  const auto buffer = [&](int step) { return tiles.tile[tile_count > 1 ? step % 2 : 0]; };
+
+  const auto start_copy = [&](int step, int number) {
+    if (step < (tile_count > 2 ? steps : min(steps, tile_count))) {
+      constexpr int pieces = Width / 16;
+      const int first = number * tile::members;
+      const int members = min(tile::members, serac::detail::round_up(member_count - first, 16));
+      for (int i = static_cast<int>(threadIdx.x); i < members * pieces; i += Threads) {
+        const int m = i / pieces, byte = i % pieces * 16;
+        const auto* const source = first + m < member_count
+                                       ? static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + m)))
+                                       : nullptr;
+        std::uint8_t* const destination = buffer(step) + tile::offset(m, byte);
+        if (source != nullptr) {
+          serac::detail::copy_async<16>(destination, source + byte, true);
+        } else {
+          *reinterpret_cast<uint4*>(destination) = uint4{};
+        }
+      }
+    }
+    serac::detail::copy_async_commit();
+  };
+
+  batch warp_batch;
+  int group = part, number = 0;  // of the step's queries and tile
+  start_copy(0, 0);
+  for (int step = 0; step < steps; ++step) {
+    const int next = number + 1 < tile_count ? number + 1 : 0;
+    start_copy(step + 1, next);
+    const int first_query = group * Threads + static_cast<int>(threadIdx.x) / 32 * batch::queries;
+    if (number == 0) {
+      warp_batch.load([&](int slot) { return first_query + slot < query_count ? query(first_query + slot) : nullptr; });
+    }
+    serac::detail::copy_async_wait<1>();
+    __syncthreads();  // this step's tile is there
+    if (first_query < query_count) {
+      const int first = number * tile::members;
+      warp_batch.score(buffer(step), min(tile::members, member_count - first), [&](int m) { return index(first + m); });
+      if (next == 0) {
+        top2 states[4];
+        warp_batch.finish(states);
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int at = first_query + lane / 4 + 8 * i;
+          judge(lane % 4 == 0 && at < query_count ? at : -1, states[i]);
+        }
+      }
+    }
+    if (tile_count > 2) __syncthreads();  // its buffer is written next but one
+    number = next;
+    if (number == 0) group += parts;
+  }
+  serac::detail::copy_async_wait<0>();
+}
+
+}  // namespace serac::block

@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// The tensor-core matcher for a wave of pairs: how much workspace they take, and the launches of both passes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <serac/batch.hpp>
+#include <serac/chunk_maxima.hpp>
+#include <serac/detail/launch.cuh>
+#include <serac/detail/tensor_map.cuh>
+#include <serac/detail/workspace.hpp>
+#include <serac/device/chunk_scan.cuh>
+#include <serac/device/list.cuh>
+#include <serac/device/path.cuh>
+#include <serac/kernel/compact.cuh>
+#include <serac/kernel/rescore.cuh>
+#include <serac/options.hpp>
+#include <serac/output.hpp>
+#include <serac/top2.hpp>
+
+namespace serac::device::detail {
+
+/// Pairs that one launch brings to the device in its parameters: 4 KiB of them, or 32 where the toolkit allows.
+inline constexpr int most_published =
+    (CUDART_VERSION >= 12010 ? 32000 : 3840) / static_cast<int>(sizeof(chunk_pair) + sizeof(CUtensorMap));
+
+template <int Count>
+struct published {
+  static constexpr int count = Count;
+  CUtensorMap maps[Count];
+  chunk_pair pairs[Count];
+};
+
+}  // namespace serac::device::detail
+
+namespace serac::kernel {
+
+/// Brings `count` pairs and the maps of their right images to device memory, from number `first` on, and sets the
+/// counters of pass 2 and (with the first) of units to zero. A thread a pair and more.
+template <class Published>
+__global__ void publish_pairs(const __grid_constant__ Published source, int first, int count, chunk_pair* pairs,
+                              CUtensorMap* maps, row_verdicts verdicts, unsigned long long* next_unit) {
+  const int i = static_cast<int>(threadIdx.x);
+  if (first == 0 && i == 0) *next_unit = 0;
+  if (i >= count) return;
+  pairs[first + i] = source.pairs[i];
+  maps[first + i] = source.maps[i];
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  detail::release_maps();
+#endif
+  verdicts.matched_count[first + i] = 0;
+  verdicts.taken_back[first + i] = 0;
+}
+
+}  // namespace serac::kernel
+
+namespace serac::device::detail {
+
+/// Two images of a wave, as places in the left and the right buffer.
+struct range_pair {
+  image_range left, right;
+};
+
+/// What the pairs of a wave need together.
+template <class Policy>
+struct wave_extent {
+  using pass1 = detail::pass1<Policy>;
+  using traits = typename pass1::traits;
+
+  std::int64_t pairs = 0, units = 0, rows = 0, bins = 0, row_maxima = 0, column_maxima = 0;
+  int most_rows = 0, most_column_chunks = 0, most_row_chunks = 0;
+  bool shared_chunks = false;  ///< a column chunk of some pair has several tiles
+
+  /// Plans the next pair, of `pairs_at_a_time` like it, and places it behind those before.
+  chunk_pair add(const range_pair& ranges, std::int64_t pairs_at_a_time, int multiprocessors) noexcept {
+    chunk_pair pair{};
+    pair.left_first = static_cast<std::int32_t>(ranges.left.first);
+    pair.left_count = static_cast<std::int32_t>(ranges.left.count);
+    pair.right_first = static_cast<std::int32_t>(ranges.right.first);
+    pair.right_count = static_cast<std::int32_t>(ranges.right.count);
+    pair.chunk_tiles = pair.row_chunk_tiles = pair.segment_tiles = 1;
+    if (pair.left_count > 0 && pair.right_count > 0) pass1::plan(pair, pairs_at_a_time, multiprocessors);
+    pair.first_unit = units;
+    pair.first_row = rows;
+    pair.first_bin = bins;
+    pair.row_maxima = row_maxima;
+    pair.column_maxima = column_maxima;
+
+    ++pairs;
+    units += traits::unit_count(pair);
+    rows += std::int64_t{row_windows(pair.left_count)} * row_window;
+    bins += std::int64_t{row_windows(pair.left_count)} * pair.column_chunks;
+    row_maxima += std::int64_t{pair.column_chunks} * pair.row_stride;
+    column_maxima += std::int64_t{traits::column_tiles(pair)} * traits::tile_groups * pair.row_chunks;
+    most_rows = std::max(most_rows, pair.left_count);
+    most_column_chunks = std::max(most_column_chunks, pair.column_chunks);
+    most_row_chunks = std::max(most_row_chunks, pair.row_chunks);
+    shared_chunks = shared_chunks || pair.chunk_tiles > 1;
+    return pair;
+  }
+};
+
+/// What the tensor-core path keeps in its workspace for a wave.
+struct wave_scratch {
+  chunk_pair* pairs;
+  CUtensorMap* maps;
+  unsigned long long* next_unit;
+  chunk_maxima maxima;
+  row_verdicts verdicts;
+
+  template <class Extent>
+  wave_scratch(workspace_carver& carver, const Extent& extent) {
+    pairs = carver.take<chunk_pair>(extent.pairs);
+    constexpr std::uintptr_t alignment = alignof(CUtensorMap);  // more than a workspace's
+    auto* const room = carver.take<std::uint8_t>(extent.pairs * sizeof(CUtensorMap) + alignment);
+    maps = reinterpret_cast<CUtensorMap*>((reinterpret_cast<std::uintptr_t>(room) + alignment - 1) / alignment *
+                                          alignment);
+    next_unit = carver.take<unsigned long long>(1);
+    maxima.rows = carver.take<std::int32_t>(extent.row_maxima);
+    maxima.columns = carver.take<std::int32_t>(extent.column_maxima);
+    verdicts.best = carver.take<std::int32_t>(extent.rows);
+    verdicts.second = carver.take<std::int32_t>(extent.rows);
+    verdicts.columns = carver.take<std::uint32_t>(extent.rows);
+    verdicts.candidates = carver.take<std::uint8_t>(extent.rows);
+    verdicts.bins = carver.take<std::uint32_t>(extent.bins);
+    verdicts.matched = carver.take<std::uint32_t>(extent.rows);
+    verdicts.matched_count = carver.take<std::uint32_t>(extent.pairs);
+    verdicts.taken_back = carver.take<std::uint32_t>(extent.pairs);
+  }
+};
+
+/// The extent of a wave of `pair_count` pairs; `pair_at(i)` is the range_pair of pair i.
+template <class Policy, class PairAt>
+wave_extent<Policy> extent_of(std::int64_t pair_count, PairAt pair_at) noexcept {
+  wave_extent<Policy> extent;
+  for (std::int64_t i = 0; i < pair_count; ++i) extent.add(pair_at(i), pair_count, 1);
+  return extent;
+}
+
+/// Bytes of workspace for a wave. Host; pure.
+template <class Policy, class PairAt>
+std::size_t wave_workspace(std::int64_t pair_count, PairAt pair_at) noexcept {
+  workspace_carver carver(nullptr);
+  wave_scratch(carver, extent_of<Policy>(pair_count, pair_at));
+  return carver.used();
+}
+
+/// A wave of pairs under way: pass 1 and the scan of its rows, then whatever is to be rescored.
+template <class Policy>
+class tensor_wave {
+ public:
+  using pass1 = detail::pass1<Policy>;
+  using traits = typename pass1::traits;
+  using view = descriptor_view<typename Policy::element>;
+
+  /// `left` and `right` are the buffers that the ranges of `pair_at` lie in; the workspace is that of wave_workspace.
+  template <class PairAt>
+  tensor_wave(const view& left, const view& right, std::int64_t pair_count, PairAt pair_at, void* workspace,
+              cudaStream_t stream) noexcept
+      : left_(left),
+        right_(right),
+        extent_(extent_of<Policy>(pair_count, pair_at)),
+        carver_(workspace),
+        scratch_(carver_, extent_),
+        stream_(stream) {}
+
+  const row_verdicts& verdicts() const noexcept { return scratch_.verdicts; }
+
+  /// Brings the plan of all pairs to the device; the first step.
+  template <class PairAt>
+  status publish(PairAt pair_at) noexcept {
+    if (auto s = multiprocessor_count(multiprocessors_); !s.ok()) return s;
+    return extent_.pairs == 1 ? publish_by<published<1>>(pair_at) : publish_by<published<most_published>>(pair_at);
+  }
+
+  /// Pass 1: the chunk maxima.
+  status take_maxima() noexcept {
+    if (extent_.units == 0) return {};
+    if (extent_.shared_chunks) {
+      const std::size_t bytes = static_cast<std::size_t>(extent_.row_maxima) * sizeof(std::int32_t);
+      if (auto s = to_status(cudaMemsetAsync(scratch_.maxima.rows, 0, bytes, stream_), "workspace"); !s.ok()) return s;
+    }
+    return pass1::launch_kernel(left_, right_, scratch_.pairs, static_cast<int>(extent_.pairs), extent_.units,
+                                extent_.shared_chunks, scratch_.maps, scratch_.next_unit, scratch_.maxima,
+                                multiprocessors_, stream_);
+  }
+
+  /// Of every row the best chunk and whether `accept` lets it match.
+  template <class Acceptance>
+  status scan(const Acceptance& accept) noexcept {
+    if (extent_.rows == 0) return {};
+    return launch("scan_rows", kernel::scan_rows<Acceptance>,
+                  dim3(static_cast<unsigned>(row_windows(extent_.most_rows)), pair_blocks()), row_window, 0, stream_,
+                  scratch_.pairs, scratch_.maxima, accept, scratch_.verdicts);
+  }
+
+  /// The exact state of every row that can match, to `judge`.
+  template <class Judge>
+  status rescore(const Judge& judge) noexcept {
+    if (extent_.units == 0) return {};
+    return launch(
+        "rescore_rows", kernel::rescore_rows<traits, Judge>,
+        dim3(static_cast<unsigned>(extent_.most_column_chunks), parts(extent_.most_column_chunks), pair_blocks()),
+        kernel::rescore_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
+  }
+
+  /// Takes back the matches that their columns do not return.
+  template <class Acceptance>
+  status test_columns(const Acceptance& accept) noexcept {
+    if (extent_.units == 0) return {};
+    const int quads = extent_.most_row_chunks / kernel::column_quad;
+    return launch("test_columns", kernel::test_columns<traits, Acceptance>,
+                  dim3(static_cast<unsigned>(quads), parts(quads), pair_blocks()), kernel::rescore_threads, 0, stream_,
+                  scratch_.pairs, left_, right_, scratch_.maxima, accept, scratch_.verdicts);
+  }
+
+  /// The match lists by all steps, to `lists`.
+  template <class PairAt, class Acceptance, class Lists>
+  status match(PairAt pair_at, const match_options& options, const Acceptance& accept, const Lists& lists) noexcept {
+    const auto& verdicts = scratch_.verdicts;
+    if (auto s = publish(pair_at); !s.ok()) return s;
+    if (auto s = take_maxima(); !s.ok()) return s;
+    if (auto s = scan(accept); !s.ok()) return s;
+    if (auto s = rescore(kernel::keep_accepted<Acceptance>{accept, verdicts}); !s.ok()) return s;
+    if (options.cross_check) {
+      if (auto s = test_columns(accept); !s.ok()) return s;
+    }
+    return write_lists(verdicts.columns, kernel::many_pairs_rows{scratch_.pairs, verdicts}, extent_.pairs,
+                       extent_.most_rows, options, lists, stream_);
+  }
+
+ private:
+  template <class Published, class PairAt>
+  status publish_by(PairAt pair_at) noexcept {
+    wave_extent<Policy> extent;
+    Published part;
+    for (std::int64_t first = 0; first < extent_.pairs; first += Published::count) {
+      const int count = static_cast<int>(std::min<std::int64_t>(Published::count, extent_.pairs - first));
+      for (int i = 0; i < count; ++i) {
+        const range_pair ranges = pair_at(first + i);
+        part.pairs[i] = extent.add(ranges, extent_.pairs, multiprocessors_);
+        if (auto s = map_right(ranges.right, part.maps[i]); !s.ok()) return s;
+      }
+      if (auto s = launch("publish_pairs", kernel::publish_pairs<Published>, dim3(1), round_up(count, 32), 0, stream_,
+                          part, static_cast<int>(first), count, scratch_.pairs, scratch_.maps, scratch_.verdicts,
+                          scratch_.next_unit);
+          !s.ok()) {
+        return s;
+      }
+    }
+    extent_ = extent;  // with the units as they are cut for this device
+    return {};
+  }
+
+  unsigned pair_blocks() const noexcept { return static_cast<unsigned>(extent_.pairs); }
+
+  /// Blocks that share the rows of each chunk, so that a few pairs fill the device.
+  unsigned parts(int chunks) const noexcept {
+    constexpr int blocks_at_a_time = 4;  // on a multiprocessor
+    const std::int64_t blocks = chunks * extent_.pairs;
+    const std::int64_t wanted = (blocks_at_a_time * multiprocessors_ + blocks - 1) / blocks;
+    return static_cast<unsigned>(std::min<std::int64_t>(wanted, ceil_div(extent_.most_rows, 1024)));
+  }
+
+  status map_right(const image_range& range, CUtensorMap& map) noexcept {
+    if constexpr (Policy::path == match_path::wgmma) {
+      if (range.count == 0) return {};  // no unit reads it
+      view image = right_;
+      image.data += range.first * right_.stride;
+      image.count = range.count;
+      return make_tensor_map(image, traits::tile_columns, traits::swizzle, map);
+    } else {
+      return {};
+    }
+  }
+
+  view left_, right_;
+  wave_extent<Policy> extent_;
+  workspace_carver carver_;
+  wave_scratch scratch_;
+  cudaStream_t stream_;
+  int multiprocessors_ = 0;
+};
+
+/// The one pair of two images that fill their buffers.
+struct whole_images {
+  std::int64_t left_count, right_count;
+
+  range_pair operator()(std::int64_t) const noexcept { return {{0, left_count}, {0, right_count}}; }
+};
+
+/// The most that the tensor-core paths of a policy need for one pair; 0 if it takes none or an image is empty. Host;
+/// pure.
+template <class Policy>
+std::size_t tensor_workspace_of(std::int64_t left_count, std::int64_t right_count) noexcept {
+  std::size_t bytes = 0;
+  if (left_count == 0 || right_count == 0) return bytes;
+  if (std::max(left_count, right_count) > most_tensor_features) return bytes;  // automatic policies are classic there
+  const whole_images images{left_count, right_count};
+  if constexpr (may_take<Policy, match_path::wgmma>) {
+    bytes = std::max(bytes, wave_workspace<tensor_policy_of<Policy, match_path::wgmma>>(1, images));
+  }
+  if constexpr (may_take<Policy, match_path::mma>) {
+    if (Policy::path == match_path::mma || left_count * right_count <= most_mma_scores) {
+      bytes = std::max(bytes, wave_workspace<tensor_policy_of<Policy, match_path::mma>>(1, images));
+    }
+  }
+  return bytes;
+}
+
+/// Every state becomes the identity.
+inline status clear_states(top2* states, std::int64_t count, cudaStream_t stream) noexcept {
+  if (count == 0) return {};
+  return launch("clear_states", kernel::clear_states<>, dim3(blocks_for(count, 256)), 256, 0, stream, states, count);
+}
+
+/// The exact top-2 of every row by tensor cores: all rows are rescored. Ties go to the smallest column. Both images
+/// hold something; arguments as device::nearest2, already checked.
+template <class Policy>
+status tensor_rows(const descriptor_view<typename Policy::element>& left,
+                   const descriptor_view<typename Policy::element>& right, top2* states, void* workspace,
+                   cudaStream_t stream) noexcept {
+  const whole_images images{left.count, right.count};
+  tensor_wave<Policy> wave(left, right, 1, images, workspace, stream);
+  if (auto s = wave.publish(images); !s.ok()) return s;
+  if (auto s = wave.take_maxima(); !s.ok()) return s;
+  if (auto s = wave.scan(kernel::accept_all()); !s.ok()) return s;
+  if (auto s = clear_states(states, left.count, stream); !s.ok()) return s;
+  return wave.rescore(kernel::keep_state{states});
+}
+
+}  // namespace serac::device::detail
