@@ -1,39 +1,45 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// What matches two images: a GPU, or the processors of this machine.
+/// What matches the pairs of a survey: GPUs, or the processors of this machine.
 #pragma once
 
-#include <memory>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include <serac/lists.hpp>
 #include <serac/options.hpp>
-#include <serac/view.hpp>
+#include <serac/survey/survey.hpp>
 
 namespace serac_colmap {
 
-/// Matches images in host memory. Throws serac::error.
-class backend {
- public:
-  virtual ~backend() = default;
-  virtual serac::match_list match(const serac::sift_view& left, const serac::sift_view& right) = 0;
-  virtual std::string name() const = 0;  ///< for people
-};
+using worker_list = serac::survey::worker_list<std::uint8_t>;
 
 /// Where to match.
 struct backend_choice {
-  std::optional<bool> use_gpu;  ///< unset: on the GPU if one is usable
-  int gpu_index = -1;           ///< -1: the one that CUDA takes
-  int num_threads = -1;         ///< of the host; -1: all
+  std::optional<bool> use_gpu;        ///< unset: on GPUs if one is usable
+  std::vector<int> gpu_index = {-1};  ///< -1 alone: all of them
+  int num_threads = -1;               ///< of the host; -1: all
+  std::size_t memory_budget = 0;      ///< bytes on each GPU, or for descriptors on the host; 0: a default
+  int place = 0, of = 1;              ///< of the processes on this machine that share it
+};
+
+/// Workers, and what each may use.
+struct backend {
+  worker_list workers;
+  std::size_t memory_budget = 0;
+
+  std::string name() const;  ///< for people
 };
 
 /// Says on standard error why a GPU is not used where that was left open. Throws std::runtime_error where a GPU is
 /// asked for and none is usable, serac::error for options that are out of range.
-std::unique_ptr<backend> make_backend(const serac::match_options& options, const backend_choice& choice);
+backend make_backend(const serac::match_options& options, const backend_choice& choice);
 
-/// On GPU `device`, or the one that CUDA takes if negative: backend_cuda.cu, which only a build with CUDA has.
-std::unique_ptr<backend> make_cuda_backend(const serac::match_options& options, int device);
+/// Workers on GPUs: backend_cuda.cu, which only a build with CUDA has. Throws std::exception where one of those that
+/// are asked for, or all, are unusable.
+backend make_cuda_backend(const serac::match_options& options, const backend_choice& choice);
 
 }  // namespace serac_colmap

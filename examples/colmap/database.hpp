@@ -74,6 +74,7 @@ class database {
   database(const std::string& path, access mode, std::chrono::milliseconds lock_timeout);
 
   const std::string& path() const { return path_; }
+  std::chrono::milliseconds lock_timeout() const { return lock_timeout_; }
   /// A line for people: which tables and columns this layout has.
   std::string layout();
 

@@ -5,12 +5,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "compare.hpp"
 #include "database.hpp"
@@ -34,7 +37,7 @@ struct arguments {
   bool quadratic_overlap = true;
   double lock_timeout = 60;
   std::size_t listed = 20;
-  std::size_t cache_mib = 1024;
+  std::size_t cache_mib = 1024, memory_budget_mib = 0;
   bool dry_run = false, hash = false;
 };
 
@@ -95,8 +98,16 @@ void add_matching_options(CLI::App& command, arguments& given) {
       ->capture_default_str();
   add_boolean(command, spellings("use_gpu"), settings.where.use_gpu,
               "1: on a GPU; 0: on the host; without it: a GPU if one is usable");
-  command.add_option(spellings("gpu_index"), settings.where.gpu_index, "the GPU; -1: the one that CUDA takes")
+  command.add_option(spellings("gpu_index"), settings.where.gpu_index, "GPUs, as 0,1,2; -1: all of them")
+      ->delimiter(',')
       ->check(CLI::Range(-1, 1 << 20))
+      ->type_name("LIST")
+      ->expected(1)
+      ->capture_default_str();
+  command
+      .add_option("--memory_budget", given.memory_budget_mib,
+                  "memory to use on each GPU (on the host: for descriptors), in MiB; 0: most of what is free (1024)")
+      ->check(CLI::Range(0, 1 << 24))
       ->capture_default_str();
   command.add_option(spellings("num_threads"), settings.where.num_threads, "threads on the host; -1: all")
       ->check(CLI::Range(-1, 1 << 20))
@@ -115,11 +126,22 @@ database open(const std::string& path, database::access mode, const arguments& g
 
 void print_hash(database& source) { std::cout << "sha256 of all matches: " << matches_sha256(source) << '\n'; }
 
+/// Refuses a list that names a GPU twice, or one beside "all".
+void check_gpu_list(std::vector<int> list) {
+  std::sort(list.begin(), list.end());
+  const bool repeated = std::adjacent_find(list.begin(), list.end()) != list.end();
+  if (repeated || (list.size() > 1 && list.front() < 0)) {
+    throw std::runtime_error("gpu_index: each GPU once, or -1 alone");
+  }
+}
+
 /// Runs one of the matching commands.
 template <class MakePairs>
 int match(const arguments& given, MakePairs make_pairs) {
   match_settings settings = given.settings;
   settings.cache_bytes = given.cache_mib << 20;
+  settings.where.memory_budget = given.memory_budget_mib << 20;
+  check_gpu_list(settings.where.gpu_index);
   database target =
       open(given.database_path, given.dry_run ? database::access::read_only : database::access::read_write, given);
   run(target, make_pairs(target.images()), settings, given.dry_run);

@@ -3,193 +3,195 @@
 #include "match_run.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <deque>
 #include <iomanip>
 #include <iostream>
-#include <memory>
-#include <set>
+#include <mutex>
+#include <numeric>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "descriptor_cache.hpp"
+#include <serac/survey/run.hpp>
+
 #include "progress.hpp"
 
 namespace serac_colmap {
 
 namespace {
 
-constexpr double store_interval = 5;  // seconds
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
 
-/// What there is to do, known before anything is matched.
-struct plan {
-  std::vector<std::int64_t> matched;  // pairs that have a row, ascending
-  std::unordered_map<std::uint32_t, std::string> names;
-  std::vector<descriptor_header> headers;
-  std::int64_t pairs = 0, skipped = 0, to_do = 0;
+/// While it lives, the first interrupt sets `interrupted`, and the next one ends the program.
+class interrupt_scope {
+ public:
+  interrupt_scope() {
+    for (const int each : signals) std::signal(each, &take);
+  }
+  ~interrupt_scope() {
+    for (const int each : signals) std::signal(each, SIG_DFL);
+  }
+  interrupt_scope(const interrupt_scope&) = delete;
+  interrupt_scope& operator=(const interrupt_scope&) = delete;
 
-  bool is_matched(image_pair pair) const { return std::binary_search(matched.begin(), matched.end(), pair_id(pair)); }
-  const std::string& name_of(std::uint32_t image) const { return names.at(image); }
+ private:
+  static constexpr int signals[] = {SIGINT, SIGTERM};
+  static void take(int) {
+    interrupted = true;
+    for (const int each : signals) std::signal(each, SIG_DFL);
+  }
 };
 
-const std::string warning = "warning: ";
-
-/// Refuses images that cannot be matched and warns of those that are not matched wholly.
-void check_images(const plan& work, const std::unordered_set<std::uint32_t>& used, const match_limits& limits) {
-  std::size_t featureless = used.size();
-  for (const descriptor_header& header : work.headers) {
-    if (used.count(static_cast<std::uint32_t>(header.image_id)) == 0) continue;
-    const std::string& name = work.name_of(static_cast<std::uint32_t>(header.image_id));
-    check_is_sift(header, name);
-    if (header.rows > 0) --featureless;
-    if (header.rows > limits.features) {
-      std::cerr << warning << "image '" << name << "' has " << header.rows << " features; only the first "
-                << limits.features << " are looked at (SiftMatching.max_num_matches)\n";
-    }
-  }
-  if (featureless > 0) {
-    std::cerr << warning << featureless << " images have no descriptors: their pairs are stored empty\n";
-  }
-}
-
-plan make_plan(database& source, const pair_generator& pairs, const match_limits& limits) {
-  plan work;
-  work.matched = source.matched_pair_ids();
-  for (image& each : source.images()) work.names.emplace(each.id, std::move(each.name));
-  for (const descriptor_header& header : source.descriptor_headers()) {
-    const bool known = header.image_id >= 0 && header.image_id < id_limit &&
-                       work.names.count(static_cast<std::uint32_t>(header.image_id)) > 0;
-    if (known) work.headers.push_back(header);
-  }
-
-  std::unordered_set<std::uint32_t> used;
-  pairs([&](const pair_block& block) {
-    for (const image_pair pair : block) {
-      ++work.pairs;
-      if (work.is_matched(pair)) {
-        ++work.skipped;
-      } else {
-        ++work.to_do;
-        used.insert({pair.first, pair.second});
-      }
-    }
-  });
-  check_images(work, used, limits);
-  return work;
-}
-
-/// Everything that a run does and counts.
-class match_run {
+/// The pairs that are left, as the engine pulls them, and where their blocks end. Pulling and asking may be in
+/// different threads.
+class pair_feed {
  public:
-  match_run(database& target, const plan& work, const match_limits& limits, const match_settings& settings,
-            backend& matcher)
-      : target_(target),
-        work_(work),
-        limits_(limits),
-        min_num_inliers_(settings.min_num_inliers),
-        matcher_(matcher),
-        cache_(target, work.headers, settings.cache_bytes),
-        progress_(work.to_do) {}
+  pair_feed(const plan& work, const image_table& images, block_stream blocks)
+      : work_(work), images_(images), blocks_(std::move(blocks)) {}
 
-  /// Reads, matches and stores what is left of one block.
-  void process(const pair_block& block) {
-    pair_block left;
-    std::set<std::uint32_t> images;
-    for (const image_pair pair : block) {
-      if (work_.is_matched(pair)) continue;
-      left.push_back(pair);
-      images.insert({pair.first, pair.second});
+  std::int64_t pull(serac::image_pair* destination, std::int64_t room) {
+    std::int64_t count = 0;
+    while (count < room) {
+      if (next_ == block_.size()) {
+        if (!next_block()) break;
+        continue;
+      }
+      destination[count++] = images_.numbers(block_[next_++]);
     }
-    if (left.empty()) return;
-
-    timed(reading_, [&] { cache_.load({images.begin(), images.end()}); });
-    for (const image_pair pair : left) {
-      done_.push_back({pair, match(pair)});
-      progress_.advance();
-      if (seconds_since(stored_) > store_interval) store();
-    }
-    store();
+    return count;
   }
 
-  void print_summary() const {
-    std::cout << "matched " << work_.to_do << " pairs on " << matcher_.name() << ": " << nonempty_ << " have matches, "
-              << matches_ << " in all; " << work_.skipped << " pairs skipped\n"
-              << std::fixed << std::setprecision(3) << "seconds: " << matching_ << " matching, " << reading_
-              << " reading, " << writing_ << " writing, " << seconds_since(start_) << " in all\n";
+  /// Whether a block ends with the pair of this number. Asked in order.
+  bool ends_block(std::int64_t number) {
+    const std::lock_guard lock(mutex_);
+    if (ends_.empty() || ends_.front() != number + 1) return false;
+    ends_.pop_front();
+    return true;
   }
 
  private:
-  std::vector<serac::match_pair> match(image_pair pair) {
-    const auto left = timed(reading_, [&] { return cache_.get(pair.first); });
-    const auto right = timed(reading_, [&] { return cache_.get(pair.second); });
-    auto list = timed(matching_, [&] { return match(pair, *left, *right); });
-    if (static_cast<std::int64_t>(list.size()) > limits_.matches) {
-      progress_.note(warning + "images '" + work_.name_of(pair.first) + "' and '" + work_.name_of(pair.second) +
-                     "' have " + std::to_string(list.size()) + " matches; only the first " +
-                     std::to_string(limits_.matches) + " are kept (SiftMatching.max_num_matches)");
-      list.resize(static_cast<std::size_t>(limits_.matches));
-    }
-    if (static_cast<std::int64_t>(list.size()) < min_num_inliers_) list.clear();
-    matches_ += static_cast<std::int64_t>(list.size());
-    nonempty_ += !list.empty();
-    return list;
+  /// Takes the next block's pairs that are not matched; false at the end.
+  bool next_block() {
+    if (!blocks_(block_)) return false;
+    const auto is_done = [&](image_pair pair) { return work_.is_matched(pair); };
+    block_.erase(std::remove_if(block_.begin(), block_.end(), is_done), block_.end());
+    next_ = 0;
+    pulled_ += static_cast<std::int64_t>(block_.size());
+    const std::lock_guard lock(mutex_);
+    if (!block_.empty()) ends_.push_back(pulled_);
+    return true;
   }
 
-  std::vector<serac::match_pair> match(image_pair pair, const features& left, const features& right) {
-    try {
-      return matcher_.match(left.view(), right.view()).pairs;
-    } catch (const std::exception& error) {
-      throw std::runtime_error("images '" + work_.name_of(pair.first) + "' and '" + work_.name_of(pair.second) +
-                               "': " + error.what());
-    }
-  }
-
-  void store() {
-    timed(writing_, [&] { target_.store(done_); });
-    done_.clear();
-    stored_ = steady::now();
-  }
-
-  database& target_;
   const plan& work_;
-  match_limits limits_;
-  std::int64_t min_num_inliers_;
-  backend& matcher_;
-  descriptor_cache cache_;
-  progress progress_;
-  std::vector<matched_pair> done_;  // not yet stored
-  std::int64_t matches_ = 0, nonempty_ = 0;
-  double reading_ = 0, matching_ = 0, writing_ = 0;  // seconds
-  steady::time_point start_ = steady::now(), stored_ = start_;
+  const image_table& images_;
+  block_stream blocks_;
+  pair_block block_;
+  std::size_t next_ = 0;
+  std::int64_t pulled_ = 0;
+  std::mutex mutex_;
+  std::deque<std::int64_t> ends_;  // numbers of the pairs after the last ones of blocks
 };
 
 }  // namespace
 
-match_limits limits_of(database& source, std::int64_t max_num_matches) {
-  const std::int64_t cap = std::min(max_num_matches, source.largest_feature_count());
-  return {(cap + 31) / 32 * 32, cap};
-}
-
-void run(database& target, const pair_generator& pairs, const match_settings& settings, bool dry_run) {
-  const match_limits limits = limits_of(target, settings.max_num_matches);
+serac::match_options options_of(const match_settings& settings, const match_limits& limits) {
   serac::match_options options;
   options.max_ratio = settings.max_ratio;
   options.max_distance = settings.max_distance;
   options.cross_check = settings.cross_check;
   options.max_features = limits.features;
   serac::throw_on_error(serac::validate(options));
+  return options;
+}
 
-  const plan work = make_plan(target, pairs, limits);
-  std::cout << work.pairs << " pairs of " << work.names.size() << " images: " << work.skipped
-            << " are matched already, " << work.to_do << " are to be matched" << std::endl;
+image_reader::image_reader(const database& like, const image_table& images, std::size_t cache_bytes)
+    : images_(images),
+      connection_(like.path(), database::access::read_only, like.lock_timeout()),
+      cache_(connection_, images.headers(), cache_bytes) {}
+
+serac::survey::image_source<std::uint8_t> image_reader::source() {
+  serac::survey::image_source<std::uint8_t> images;
+  images.width = sift_width;
+  images.counts.resize(static_cast<std::size_t>(images_.size()));
+  for (const descriptor_header& header : images_.headers()) {
+    // (Images that no pair has may be anything.)
+    if (has_sift_size(header)) {
+      images.counts[images_.number(static_cast<std::uint32_t>(header.image_id))] = header.rows;
+    }
+  }
+  images.read = [this](std::int32_t image, std::int64_t count, std::uint8_t* destination) {
+    const auto read = cache_.get(images_.id(image));
+    std::memcpy(destination, read->data.data(), static_cast<std::size_t>(count * sift_width));
+  };
+  return images;
+}
+
+serac::survey::run_result match_survey(const database& source, const image_table& images, const backend& matching,
+                                       const serac::survey::pair_source& pairs, const serac::survey::list_sink& sink,
+                                       const serac::match_options& options, const match_settings& settings) {
+  std::size_t all = 0;
+  for (const descriptor_header& header : images.headers()) all += static_cast<std::size_t>(header.bytes);
+  // One worker with room for all of them reads each image once.
+  const bool once = matching.workers.size() == 1 && all < matching.memory_budget / 2;
+  image_reader reader(source, images, once ? 0 : settings.cache_bytes);
+  serac::survey::run_options budgets;
+  budgets.memory_budget = matching.memory_budget;
+  budgets.cancel = &interrupted;
+  const interrupt_scope scope;
+  try {
+    return serac::survey::run<std::uint8_t>(reader.source(), pairs, sink, matching.workers, options, budgets);
+  } catch (const serac::survey::pair_error& error) {
+    const image_pair pair = images.ids(error.pair());
+    throw std::runtime_error("images '" + images.name(pair.first) + "' and '" + images.name(pair.second) +
+                             "': " + error.status().message());
+  }
+}
+
+void print_times(std::ostream& out, const serac::survey::run_result& result, double writing, double in_all) {
+  const double busy = std::accumulate(result.busy_seconds.begin(), result.busy_seconds.end(), 0.0);
+  out << std::fixed << std::setprecision(3) << "seconds: " << busy << " matching, " << result.read_seconds
+      << " reading, " << writing << " writing, " << in_all << " in all (they overlap)\n";
+}
+
+void run(database& target, const pair_generator& pairs, const match_settings& settings, bool dry_run) {
+  const steady::time_point start = steady::now();
+  const match_limits limits = limits_of(target, settings.max_num_matches);
+  const serac::match_options options = options_of(settings, limits);
+  const image_table images(target);
+  const plan work = make_plan(target, images, pairs, limits);
+  std::cout << work.pairs << " pairs of " << images.size() << " images: " << work.skipped << " are matched already, "
+            << work.to_do << " are to be matched" << std::endl;
   if (dry_run || work.to_do == 0) return;
 
-  const std::unique_ptr<backend> matcher = make_backend(options, settings.where);
-  match_run matching(target, work, limits, settings, *matcher);
-  pairs([&](const pair_block& block) { matching.process(block); });
-  matching.print_summary();
+  const backend matching = make_backend(options, settings.where);
+  list_store store(target, images, limits, settings.min_num_inliers, work.to_do);
+  pair_feed feed(work, images, pairs.start());
+  serac::survey::run_result result;
+  try {
+    result = match_survey(
+        target, images, matching, [&](serac::image_pair* list, std::int64_t room) { return feed.pull(list, room); },
+        [&](const serac::survey::matched_pair& list) {
+          store.add(images.ids(list.pair), list.matches, list.count);
+          if (feed.ends_block(list.number)) store.store();
+        },
+        options, settings);
+  } catch (...) {
+    store.store();  // what came before the fault
+    throw;
+  }
+  store.store();
+  if (result.cancelled) {
+    throw std::runtime_error("interrupted; the " + std::to_string(store.pairs()) +
+                             " pairs matched until then are stored, and the same command goes on from there");
+  }
+  std::cout << "matched " << store.pairs() << " pairs on " << matching.name() << ": " << store.nonempty()
+            << " have matches, " << store.matches() << " in all; " << work.skipped << " pairs skipped\n";
+  print_times(std::cout, result, store.seconds(), seconds_since(start));
 }
 
 }  // namespace serac_colmap

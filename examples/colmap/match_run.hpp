@@ -5,12 +5,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <string>
 
 #include <serac/options.hpp>
+#include <serac/survey/survey.hpp>
 
 #include "backend.hpp"
 #include "database.hpp"
+#include "descriptor_cache.hpp"
+#include "list_store.hpp"
 #include "pair_generator.hpp"
+#include "plan.hpp"
 
 namespace serac_colmap {
 
@@ -22,19 +29,40 @@ struct match_settings {
   std::int64_t max_num_matches = 32768;  ///< limits the features looked at and the matches of a pair
   std::int64_t min_num_inliers = 15;     ///< a shorter list is stored empty
   backend_choice where;
-  std::size_t cache_bytes = std::size_t{1} << 30;  ///< of descriptors kept: 100 images of 80,000 features
+  std::size_t cache_bytes = std::size_t{1} << 30;  ///< of descriptors kept on the host for workers that lack room
 };
 
-/// What COLMAP makes of max_num_matches in a database.
-struct match_limits {
-  std::int64_t features;  ///< of an image that are looked at: its cap rounded up to a multiple of 32
-  std::int64_t matches;   ///< of a pair that are kept
-};
-match_limits limits_of(database& source, std::int64_t max_num_matches);
+/// What the library makes of the settings. Throws serac::error for what is out of range.
+serac::match_options options_of(const match_settings& settings, const match_limits& limits);
 
 /// Matches all pairs that have no matches row yet and prints a summary. Lists are stored after every block of pairs
 /// and every few seconds, so that a run that is stopped in any way loses no more than that; the next one goes on there.
-/// With `dry_run` it only says what it would do. Throws std::runtime_error; descriptors are checked before all work.
+/// With `dry_run` it only says what it would do. Reading, matching and writing overlap. Throws std::runtime_error;
+/// descriptors are checked before all work.
 void run(database& target, const pair_generator& pairs, const match_settings& settings, bool dry_run);
+
+/// Reads a database's descriptors, through a connection of its own, for the engine.
+class image_reader {
+ public:
+  /// Keeps up to `cache_bytes` of descriptors.
+  image_reader(const database& like, const image_table& images, std::size_t cache_bytes);
+
+  /// Lives as long as this.
+  serac::survey::image_source<std::uint8_t> source();
+
+ private:
+  const image_table& images_;
+  database connection_;
+  descriptor_cache cache_;
+};
+
+/// Runs the engine on the workers and returns what it did. A pair that cannot be matched is an error that has its
+/// images' names. An interrupt (SIGINT, SIGTERM) ends it after the batches under way; the result then says cancelled.
+serac::survey::run_result match_survey(const database& source, const image_table& images, const backend& matching,
+                                       const serac::survey::pair_source& pairs, const serac::survey::list_sink& sink,
+                                       const serac::match_options& options, const match_settings& settings);
+
+/// "seconds: ..." of a run, for people.
+void print_times(std::ostream& out, const serac::survey::run_result& result, double writing, double in_all);
 
 }  // namespace serac_colmap

@@ -49,29 +49,30 @@ image_pair parse_pair(const std::string& line, const ids_by_name& ids, const std
 }  // namespace
 
 pair_generator exhaustive_pairs(std::vector<image> images, int block_size) {
-  return [ids = ids_of(images), size = static_cast<std::size_t>(block_size)](const auto& visit) {
-    pair_block block;
-    for (std::size_t start1 = 0; start1 < ids.size(); start1 += size) {
-      for (std::size_t start2 = 0; start2 < ids.size(); start2 += size) {
-        block.clear();
-        for (std::size_t i = start1; i < std::min(start1 + size, ids.size()); ++i) {
-          for (std::size_t j = start2; j < std::min(start2 + size, ids.size()); ++j) {
-            // Of the two blocks in which a pair occurs, each takes the half above its diagonal or below.
-            if ((i > j && i % size <= j % size) || (i < j && i % size < j % size)) block.push_back({ids[i], ids[j]});
-          }
+  return pair_generator([ids = ids_of(images), size = static_cast<std::size_t>(block_size)] {
+    return [&ids, size, start1 = std::size_t{0}, start2 = std::size_t{0}](pair_block& block) mutable {
+      if (start1 >= ids.size()) return false;
+      block.clear();
+      for (std::size_t i = start1; i < std::min(start1 + size, ids.size()); ++i) {
+        for (std::size_t j = start2; j < std::min(start2 + size, ids.size()); ++j) {
+          // Of the two blocks in which a pair occurs, each takes the half above its diagonal or below.
+          if ((i > j && i % size <= j % size) || (i < j && i % size < j % size)) block.push_back({ids[i], ids[j]});
         }
-        visit(block);
       }
-    }
-  };
+      start2 += size;
+      if (start2 >= ids.size()) start1 += size, start2 = 0;
+      return true;
+    };
+  });
 }
 
 pair_generator sequential_pairs(std::vector<image> images, int overlap, bool quadratic) {
   std::sort(images.begin(), images.end(), [](const image& a, const image& b) { return a.name < b.name; });
-  return [ids = ids_of(images), overlap = static_cast<std::size_t>(overlap), quadratic](const auto& visit) {
-    for (std::size_t i = 0; i < ids.size(); ++i) {
+  return pair_generator([ids = ids_of(images), overlap = static_cast<std::size_t>(overlap), quadratic] {
+    return [&ids, overlap, quadratic, i = std::size_t{0}](pair_block& block) mutable {
+      if (i >= ids.size()) return false;
       const std::size_t left = ids.size() - i;  // steps below this end at an image
-      pair_block block;
+      block.clear();
       for (std::size_t step = 1; step < std::min(overlap, left); ++step) block.push_back({ids[i], ids[i + step]});
       if (quadratic) {
         // Each of the steps 0, 1, ... overlap - 1 that exists adds a power of two; small ones are there already.
@@ -81,9 +82,10 @@ pair_generator sequential_pairs(std::vector<image> images, int overlap, bool qua
           if (step >= overlap && step < left) block.push_back({ids[i], ids[i + step]});
         }
       }
-      visit(block);
-    }
-  };
+      ++i;
+      return true;
+    };
+  });
 }
 
 pair_generator listed_pairs(const std::vector<image>& images, const std::string& path, int block_size) {
@@ -107,12 +109,15 @@ pair_generator listed_pairs(const std::vector<image>& images, const std::string&
   }
   if (file.bad()) throw std::runtime_error(path + ": cannot be read");
 
-  return [pairs, size = static_cast<std::size_t>(block_size)](const auto& visit) {
-    for (std::size_t start = 0; start < pairs.size(); start += size) {
+  return pair_generator([pairs, size = static_cast<std::size_t>(block_size)] {
+    return [&pairs, size, start = std::size_t{0}](pair_block& block) mutable {
+      if (start >= pairs.size()) return false;
       const auto first = pairs.begin() + static_cast<std::ptrdiff_t>(start);
-      visit(pair_block(first, first + static_cast<std::ptrdiff_t>(std::min(size, pairs.size() - start))));
-    }
-  };
+      block.assign(first, first + static_cast<std::ptrdiff_t>(std::min(size, pairs.size() - start)));
+      start += size;
+      return true;
+    };
+  });
 }
 
 }  // namespace serac_colmap

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "database.hpp"
@@ -15,9 +16,27 @@ namespace serac_colmap {
 /// Pairs that COLMAP would match together.
 using pair_block = std::vector<image_pair>;
 
-/// Calls its argument with one block after the other. No image is paired with itself and no two images meet twice.
-/// Can be called any number of times.
-using pair_generator = std::function<void(const std::function<void(const pair_block&)>&)>;
+/// One pass over all pairs: gives the next block, false at the end.
+using block_stream = std::function<bool(pair_block& block)>;
+
+/// Blocks in order, in as many passes as wanted, which must not outlive it. No image is paired with itself and no two
+/// images meet twice.
+class pair_generator {
+ public:
+  explicit pair_generator(std::function<block_stream()> start) : start_(std::move(start)) {}
+
+  block_stream start() const { return start_(); }
+
+  /// Calls `visit` with one block after the other.
+  template <class Visit>
+  void operator()(Visit visit) const {
+    pair_block block;
+    for (const block_stream next = start_(); next(block);) visit(block);
+  }
+
+ private:
+  std::function<block_stream()> start_;
+};
 
 /// All pairs of `images`, which are in order of id, in square blocks of `block_size` images each way.
 pair_generator exhaustive_pairs(std::vector<image> images, int block_size);

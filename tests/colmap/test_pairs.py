@@ -150,7 +150,11 @@ class Options(ToolTest):
                               ("--FeatureMatching.use_gpu", "2"),
                               ("--SiftMatching.max_num_matches", "0"),
                               ("--SiftMatching.max_num_matches", "many"),
-                              ("--FeatureMatching.gpu_index", "0,1"),
+                              ("--FeatureMatching.gpu_index", "0,x"),
+                              ("--FeatureMatching.gpu_index", "0,0"),
+                              ("--FeatureMatching.gpu_index", "0,-1"),
+                              ("--FeatureMatching.gpu_index", "-2"),
+                              ("--memory_budget", "-1"),
                               ("--lock_timeout", "nan"),
                               ("--ExhaustiveMatching.block_size", "0")):
             command = [self.tool, "exhaustive", "--database_path",

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The SERAC authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <unordered_set>
+
+#include "descriptor_cache.hpp"
+
+namespace serac_colmap {
+
+namespace {
+
+/// Refuses images that cannot be matched and warns of those that are not matched wholly.
+void check_images(const image_table& images, const std::unordered_set<std::uint32_t>& used,
+                  const match_limits& limits) {
+  std::size_t featureless = used.size();
+  for (const descriptor_header& header : images.headers()) {
+    const auto id = static_cast<std::uint32_t>(header.image_id);
+    if (used.count(id) == 0) continue;
+    check_is_sift(header, images.name(id));
+    if (header.rows > 0) --featureless;
+    if (header.rows > limits.features) {
+      std::cerr << "warning: image '" << images.name(id) << "' has " << header.rows << " features; only the first "
+                << limits.features << " are looked at (SiftMatching.max_num_matches)\n";
+    }
+  }
+  if (featureless > 0) {
+    std::cerr << "warning: " << featureless << " images have no descriptors: their pairs are stored empty\n";
+  }
+}
+
+}  // namespace
+
+match_limits limits_of(database& source, std::int64_t max_num_matches) {
+  const std::int64_t cap = std::min(max_num_matches, source.largest_feature_count());
+  return {(cap + 31) / 32 * 32, cap};
+}
+
+image_table::image_table(database& source) : images_(source.images()) {
+  for (std::size_t i = 0; i < images_.size(); ++i) numbers_.emplace(static_cast<std::uint32_t>(images_[i].id), i);
+  for (const descriptor_header& header : source.descriptor_headers()) {
+    const bool known = header.image_id >= 0 && header.image_id < id_limit &&
+                       numbers_.count(static_cast<std::uint32_t>(header.image_id)) > 0;
+    if (known) headers_.push_back(header);
+  }
+}
+
+bool plan::is_matched(image_pair pair) const {
+  return std::binary_search(matched.begin(), matched.end(), pair_id(pair));
+}
+
+plan make_plan(database& source, const image_table& images, const pair_generator& pairs, const match_limits& limits) {
+  plan work;
+  work.matched = source.matched_pair_ids();
+  std::unordered_set<std::uint32_t> used;
+  pairs([&](const pair_block& block) {
+    for (const image_pair pair : block) {
+      ++work.pairs;
+      if (work.is_matched(pair)) {
+        ++work.skipped;
+      } else {
+        ++work.to_do;
+        used.insert({pair.first, pair.second});
+      }
+    }
+  });
+  check_images(images, used, limits);
+  return work;
+}
+
+}  // namespace serac_colmap
