@@ -36,8 +36,8 @@ class Robust(ToolTest):
         seed = random.randrange(1 << 32)
         print("seed", seed)
         draw = random.Random(seed)
-        database, expected = self.survey(images=70, features=60)
-        whole, _ = self.survey(images=70, features=60, name="whole.db")
+        database, expected = self.survey(images=70, features=150)
+        whole, _ = self.survey(images=70, features=150, name="whole.db")
         start = time.monotonic()
         self.run_any(self.command_of(whole))
         duration = time.monotonic() - start
@@ -48,7 +48,7 @@ class Robust(ToolTest):
             process = subprocess.Popen(self.command_of(database),
                                        stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL)
-            time.sleep(draw.uniform(0, duration / 5))
+            time.sleep(draw.uniform(0, duration / 3))
             process.kill()
             if process.wait() == 0:
                 break
@@ -107,7 +107,7 @@ class Robust(ToolTest):
                 self.assertEqual(database.matches(), {})
 
     def test_case_28_lock_taken_midway(self):
-        database, expected = self.survey(70, 60)
+        database, expected = self.survey(70, 150)
         self.locked(database, 2, after=0.2)
         self.run_any(self.command_of(database))
         self.assertEqual(database.matches(), expected)
@@ -124,7 +124,7 @@ class Robust(ToolTest):
         self.assertEqual(database.matches(), expected)
 
     def test_two_runs_at_once(self):
-        database, expected = self.survey(70, 60)
+        database, expected = self.survey(70, 150)
         runs = [subprocess.Popen(self.command_of(database),
                                  stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)

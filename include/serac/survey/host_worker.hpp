@@ -33,7 +33,7 @@ class host_worker : public worker<T> {
 
   std::size_t workspace(const batch_view<T>&, const match_options&, std::int64_t) const noexcept override { return 0; }
 
-  std::int64_t batch_scores() const noexcept override { return (std::int64_t{1} << 27) * threads_; }
+  std::int64_t batch_scores() const noexcept override { return (std::int64_t{1} << 22) * threads_; }
 
   void prepare(const worker_memory& memory, const match_options& options) override {
     wait();
