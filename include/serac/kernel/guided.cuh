@@ -175,7 +175,8 @@ __global__ void __launch_bounds__(guided_order_threads)
     int before = exists ? 0 : lane;
 #pragma unroll
     for (int other = 0; other < tile; ++other) {
-      before += exists && __shfl_sync(0xffffffffu, rank, other) < rank ? 1 : 0;
+      const std::uint32_t other_rank = __shfl_sync(0xffffffffu, rank, other);
+      if (exists && other_rank < rank) ++before;
     }
     sorted[warp][before] = unsorted;
     __syncwarp();
