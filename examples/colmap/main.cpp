@@ -21,6 +21,7 @@
 #include "info.hpp"
 #include "match_run.hpp"
 #include "pair_generator.hpp"
+#include "ranks.hpp"
 
 namespace {
 
@@ -120,8 +121,12 @@ void add_block_size(CLI::App& command, const std::string& name, int& value) {
       ->capture_default_str();
 }
 
+std::chrono::milliseconds lock_timeout_of(const arguments& given) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(given.lock_timeout * 1000));
+}
+
 database open(const std::string& path, database::access mode, const arguments& given) {
-  return {path, mode, std::chrono::milliseconds(static_cast<std::int64_t>(given.lock_timeout * 1000))};
+  return {path, mode, lock_timeout_of(given)};
 }
 
 void print_hash(database& source) { std::cout << "sha256 of all matches: " << matches_sha256(source) << '\n'; }
@@ -137,19 +142,23 @@ void check_gpu_list(std::vector<int> list) {
 
 /// Runs one of the matching commands.
 template <class MakePairs>
-int match(const arguments& given, MakePairs make_pairs) {
+int match(const ranks& all, const arguments& given, MakePairs make_pairs) {
   match_settings settings = given.settings;
   settings.cache_bytes = given.cache_mib << 20;
   settings.where.memory_budget = given.memory_budget_mib << 20;
   check_gpu_list(settings.where.gpu_index);
+  if (!all.is_first()) {
+    all.help(given.database_path, lock_timeout_of(given), settings);
+    return 0;
+  }
   database target =
       open(given.database_path, given.dry_run ? database::access::read_only : database::access::read_write, given);
-  run(target, make_pairs(target.images()), settings, given.dry_run);
+  all.run(target, make_pairs(target.images()), settings, given.dry_run);
   if (given.hash) print_hash(target);
   return 0;
 }
 
-int run_command(int argc, char** argv) {
+int run_command(const ranks& all, int argc, char** argv) {
   arguments given;
   CLI::App app("Matches the images of a COLMAP database exactly as COLMAP's GPU matcher does.", "serac_colmap");
   app.require_subcommand(1);
@@ -190,19 +199,22 @@ int run_command(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (!all.is_first()) return error.get_exit_code() == 0 ? 0 : exit_error;  // the first one says it
     return app.exit(error) == 0 ? 0 : exit_error;
   }
 
   if (*exhaustive) {
-    return match(given, [&](auto images) { return exhaustive_pairs(images, given.block_size); });
+    return match(all, given, [&](auto images) { return exhaustive_pairs(images, given.block_size); });
   }
   if (*sequential) {
-    return match(given, [&](auto images) { return sequential_pairs(images, given.overlap, given.quadratic_overlap); });
+    return match(all, given,
+                 [&](auto images) { return sequential_pairs(images, given.overlap, given.quadratic_overlap); });
   }
   if (*pairs) {
-    return match(given,
+    return match(all, given,
                  [&](auto images) { return listed_pairs(images, given.match_list_path, given.list_block_size); });
   }
+  if (!all.is_first()) return 0;
   if (*info) {
     database source = open(given.database_path, database::access::read_only, given);
     print_info(source);
@@ -217,9 +229,10 @@ int run_command(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const ranks all(argc, argv);
   std::string fault;
   try {
-    const int code = run_command(argc, argv);
+    const int code = run_command(all, argc, argv);
     if (std::cout.flush()) return code;
     fault = "standard output cannot be written";
   } catch (const std::bad_alloc&) {
@@ -228,6 +241,7 @@ int main(int argc, char** argv) {
     fault = error.what();
   }
   std::cout.flush();
-  std::cerr << "serac_colmap: " << fault << '\n';
+  std::cerr << "serac_colmap: " << all.prefix() << fault << '\n';
+  all.abort(exit_error);
   return exit_error;
 }

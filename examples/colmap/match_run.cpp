@@ -6,14 +6,11 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
-#include <deque>
 #include <iomanip>
 #include <iostream>
-#include <mutex>
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <serac/survey/run.hpp>
@@ -47,56 +44,6 @@ class interrupt_scope {
   }
 };
 
-/// The pairs that are left, as the engine pulls them, and where their blocks end. Pulling and asking may be in
-/// different threads.
-class pair_feed {
- public:
-  pair_feed(const plan& work, const image_table& images, block_stream blocks)
-      : work_(work), images_(images), blocks_(std::move(blocks)) {}
-
-  std::int64_t pull(serac::image_pair* destination, std::int64_t room) {
-    std::int64_t count = 0;
-    while (count < room) {
-      if (next_ == block_.size()) {
-        if (!next_block()) break;
-        continue;
-      }
-      destination[count++] = images_.numbers(block_[next_++]);
-    }
-    return count;
-  }
-
-  /// Whether a block ends with the pair of this number. Asked in order.
-  bool ends_block(std::int64_t number) {
-    const std::lock_guard lock(mutex_);
-    if (ends_.empty() || ends_.front() != number + 1) return false;
-    ends_.pop_front();
-    return true;
-  }
-
- private:
-  /// Takes the next block's pairs that are not matched; false at the end.
-  bool next_block() {
-    if (!blocks_(block_)) return false;
-    const auto is_done = [&](image_pair pair) { return work_.is_matched(pair); };
-    block_.erase(std::remove_if(block_.begin(), block_.end(), is_done), block_.end());
-    next_ = 0;
-    pulled_ += static_cast<std::int64_t>(block_.size());
-    const std::lock_guard lock(mutex_);
-    if (!block_.empty()) ends_.push_back(pulled_);
-    return true;
-  }
-
-  const plan& work_;
-  const image_table& images_;
-  block_stream blocks_;
-  pair_block block_;
-  std::size_t next_ = 0;
-  std::int64_t pulled_ = 0;
-  std::mutex mutex_;
-  std::deque<std::int64_t> ends_;  // numbers of the pairs after the last ones of blocks
-};
-
 }  // namespace
 
 serac::match_options options_of(const match_settings& settings, const match_limits& limits) {
@@ -109,6 +56,45 @@ serac::match_options options_of(const match_settings& settings, const match_limi
   return options;
 }
 
+std::int64_t pair_feed::pull(serac::image_pair* destination, std::int64_t room) {
+  std::int64_t count = 0;
+  while (count < room) {
+    if (next_ == block_.size()) {
+      if (!next_block()) break;
+      continue;
+    }
+    destination[count++] = images_.numbers(block_[next_++]);
+  }
+  return count;
+}
+
+bool pair_feed::ends_block(std::int64_t number) {
+  const std::lock_guard lock(mutex_);
+  if (ends_.empty() || ends_.front() != number + 1) return false;
+  ends_.pop_front();
+  return true;
+}
+
+/// Takes the next block's pairs that are not matched; false at the end.
+bool pair_feed::next_block() {
+  if (!blocks_(block_)) return false;
+  const auto is_done = [&](image_pair pair) { return work_.is_matched(pair); };
+  block_.erase(std::remove_if(block_.begin(), block_.end(), is_done), block_.end());
+  next_ = 0;
+  pulled_ += static_cast<std::int64_t>(block_.size());
+  const std::lock_guard lock(mutex_);
+  if (!block_.empty()) ends_.push_back(pulled_);
+  return true;
+}
+
+std::vector<std::int64_t> image_counts(const image_table& images) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(images.size()), 0);
+  for (const descriptor_header& header : images.headers()) {
+    if (has_sift_size(header)) counts[images.number(static_cast<std::uint32_t>(header.image_id))] = header.rows;
+  }
+  return counts;
+}
+
 image_reader::image_reader(const database& like, const image_table& images, std::size_t cache_bytes)
     : images_(images),
       connection_(like.path(), database::access::read_only, like.lock_timeout()),
@@ -117,13 +103,7 @@ image_reader::image_reader(const database& like, const image_table& images, std:
 serac::survey::image_source<std::uint8_t> image_reader::source() {
   serac::survey::image_source<std::uint8_t> images;
   images.width = sift_width;
-  images.counts.resize(static_cast<std::size_t>(images_.size()));
-  for (const descriptor_header& header : images_.headers()) {
-    // (Images that no pair has may be anything.)
-    if (has_sift_size(header)) {
-      images.counts[images_.number(static_cast<std::uint32_t>(header.image_id))] = header.rows;
-    }
-  }
+  images.counts = image_counts(images_);
   images.read = [this](std::int32_t image, std::int64_t count, std::uint8_t* destination) {
     const auto read = cache_.get(images_.id(image));
     std::memcpy(destination, read->data.data(), static_cast<std::size_t>(count * sift_width));
@@ -133,7 +113,8 @@ serac::survey::image_source<std::uint8_t> image_reader::source() {
 
 serac::survey::run_result match_survey(const database& source, const image_table& images, const backend& matching,
                                        const serac::survey::pair_source& pairs, const serac::survey::list_sink& sink,
-                                       const serac::match_options& options, const match_settings& settings) {
+                                       const serac::match_options& options, const match_settings& settings,
+                                       const std::atomic<bool>* cancel) {
   std::size_t all = 0;
   for (const descriptor_header& header : images.headers()) all += static_cast<std::size_t>(header.bytes);
   // One worker with room for all of them reads each image once.
@@ -141,8 +122,7 @@ serac::survey::run_result match_survey(const database& source, const image_table
   image_reader reader(source, images, once ? 0 : settings.cache_bytes);
   serac::survey::run_options budgets;
   budgets.memory_budget = matching.memory_budget;
-  budgets.cancel = &interrupted;
-  const interrupt_scope scope;
+  budgets.cancel = cancel;
   try {
     return serac::survey::run<std::uint8_t>(reader.source(), pairs, sink, matching.workers, options, budgets);
   } catch (const serac::survey::pair_error& error) {
@@ -152,10 +132,19 @@ serac::survey::run_result match_survey(const database& source, const image_table
   }
 }
 
-void print_times(std::ostream& out, const serac::survey::run_result& result, double writing, double in_all) {
-  const double busy = std::accumulate(result.busy_seconds.begin(), result.busy_seconds.end(), 0.0);
-  out << std::fixed << std::setprecision(3) << "seconds: " << busy << " matching, " << result.read_seconds
-      << " reading, " << writing << " writing, " << in_all << " in all (they overlap)\n";
+void print_plan(std::ostream& out, const plan& work, const image_table& images) {
+  out << work.pairs << " pairs of " << images.size() << " images: " << work.skipped << " are matched already, "
+      << work.to_do << " are to be matched" << std::endl;
+}
+
+void print_summary(std::ostream& out, const list_store& store, const plan& work, const std::string& where) {
+  out << "matched " << store.pairs() << " pairs on " << where << ": " << store.nonempty() << " have matches, "
+      << store.matches() << " in all; " << work.skipped << " pairs skipped\n";
+}
+
+void print_times(std::ostream& out, double matching, double reading, double writing, double in_all) {
+  out << std::fixed << std::setprecision(3) << "seconds: " << matching << " matching, " << reading << " reading, "
+      << writing << " writing, " << in_all << " in all (they overlap)\n";
 }
 
 void run(database& target, const pair_generator& pairs, const match_settings& settings, bool dry_run) {
@@ -164,13 +153,13 @@ void run(database& target, const pair_generator& pairs, const match_settings& se
   const serac::match_options options = options_of(settings, limits);
   const image_table images(target);
   const plan work = make_plan(target, images, pairs, limits);
-  std::cout << work.pairs << " pairs of " << images.size() << " images: " << work.skipped << " are matched already, "
-            << work.to_do << " are to be matched" << std::endl;
+  print_plan(std::cout, work, images);
   if (dry_run || work.to_do == 0) return;
 
   const backend matching = make_backend(options, settings.where);
   list_store store(target, images, limits, settings.min_num_inliers, work.to_do);
   pair_feed feed(work, images, pairs.start());
+  const interrupt_scope scope;
   serac::survey::run_result result;
   try {
     result = match_survey(
@@ -179,7 +168,7 @@ void run(database& target, const pair_generator& pairs, const match_settings& se
           store.add(images.ids(list.pair), list.matches, list.count);
           if (feed.ends_block(list.number)) store.store();
         },
-        options, settings);
+        options, settings, &interrupted);
   } catch (...) {
     store.store();  // what came before the fault
     throw;
@@ -189,9 +178,9 @@ void run(database& target, const pair_generator& pairs, const match_settings& se
     throw std::runtime_error("interrupted; the " + std::to_string(store.pairs()) +
                              " pairs matched until then are stored, and the same command goes on from there");
   }
-  std::cout << "matched " << store.pairs() << " pairs on " << matching.name() << ": " << store.nonempty()
-            << " have matches, " << store.matches() << " in all; " << work.skipped << " pairs skipped\n";
-  print_times(std::cout, result, store.seconds(), seconds_since(start));
+  print_summary(std::cout, store, work, matching.name());
+  const double busy = std::accumulate(result.busy_seconds.begin(), result.busy_seconds.end(), 0.0);
+  print_times(std::cout, busy, result.read_seconds, store.seconds(), seconds_since(start));
 }
 
 }  // namespace serac_colmap

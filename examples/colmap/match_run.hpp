@@ -4,10 +4,15 @@
 /// Matches pairs of images of a database and stores the lists as COLMAP would.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <iosfwd>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <serac/options.hpp>
 #include <serac/survey/survey.hpp>
@@ -41,6 +46,34 @@ serac::match_options options_of(const match_settings& settings, const match_limi
 /// descriptors are checked before all work.
 void run(database& target, const pair_generator& pairs, const match_settings& settings, bool dry_run);
 
+/// The pairs that are left, as the engine pulls them, and where their blocks end. Pulling and asking may be in
+/// different threads.
+class pair_feed {
+ public:
+  pair_feed(const plan& work, const image_table& images, block_stream blocks)
+      : work_(work), images_(images), blocks_(std::move(blocks)) {}
+
+  /// The next pairs, at most `room`; 0 at the end.
+  std::int64_t pull(serac::image_pair* destination, std::int64_t room);
+  /// Whether a block ends with the pair of this number. Asked in order.
+  bool ends_block(std::int64_t number);
+
+ private:
+  bool next_block();
+
+  const plan& work_;
+  const image_table& images_;
+  block_stream blocks_;
+  pair_block block_;
+  std::size_t next_ = 0;
+  std::int64_t pulled_ = 0;
+  std::mutex mutex_;
+  std::deque<std::int64_t> ends_;  // numbers of the pairs after the last ones of blocks
+};
+
+/// Features of each image, by number; 0 where the descriptors cannot be matched.
+std::vector<std::int64_t> image_counts(const image_table& images);
+
 /// Reads a database's descriptors, through a connection of its own, for the engine.
 class image_reader {
  public:
@@ -57,12 +90,15 @@ class image_reader {
 };
 
 /// Runs the engine on the workers and returns what it did. A pair that cannot be matched is an error that has its
-/// images' names. An interrupt (SIGINT, SIGTERM) ends it after the batches under way; the result then says cancelled.
+/// images' names.
 serac::survey::run_result match_survey(const database& source, const image_table& images, const backend& matching,
                                        const serac::survey::pair_source& pairs, const serac::survey::list_sink& sink,
-                                       const serac::match_options& options, const match_settings& settings);
+                                       const serac::match_options& options, const match_settings& settings,
+                                       const std::atomic<bool>* cancel);
 
-/// "seconds: ..." of a run, for people.
-void print_times(std::ostream& out, const serac::survey::run_result& result, double writing, double in_all);
+/// Lines for people: what there is to do, what was done, and the seconds that it took.
+void print_plan(std::ostream& out, const plan& work, const image_table& images);
+void print_summary(std::ostream& out, const list_store& store, const plan& work, const std::string& where);
+void print_times(std::ostream& out, double matching, double reading, double writing, double in_all);
 
 }  // namespace serac_colmap
