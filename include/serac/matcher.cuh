@@ -7,9 +7,11 @@
 #include <cstdint>
 
 #include <serac/acceptance.hpp>
+#include <serac/admissible.hpp>
 #include <serac/detail/device_memory.cuh>
 #include <serac/detail/validate.hpp>
 #include <serac/device/match.cuh>
+#include <serac/device/match_guided.cuh>
 #include <serac/device/nearest2.cuh>
 #include <serac/lists.hpp>
 #include <serac/options.hpp>
@@ -56,26 +58,26 @@ class basic_matcher {
   match_list match(const view& left, const view& right) {
     const detail::device_scope scope(device_);
     check(left, right);
-    const view rows = upload(detail::capped(left, options_), left_, "left.data");
-    const view columns = upload(detail::capped(right, options_), right_, "right.data");
+    return list_of(
+        left, right, device::match_workspace<Policy>(left, right, options_),
+        [&](const view& rows, const view& columns, const match_output& output, void* workspace, std::size_t bytes) {
+          return device::match<Policy>(rows, columns, options_, accept(), output, workspace, bytes, stream_);
+        });
+  }
 
-    const std::int64_t longest = rows.count < options_.max_matches ? rows.count : options_.max_matches;
-    const match_output output{
-        static_cast<match_pair*>(pairs_.reserve(static_cast<std::size_t>(longest) * sizeof(match_pair), "match list")),
-        longest, static_cast<std::uint32_t*>(count_.reserve(sizeof(std::uint32_t), "match count"))};
-    const std::size_t bytes = device::match_workspace<Policy>(rows, columns, options_);
-    throw_on_error(device::match<Policy>(
-        rows, columns, options_,
-        acceptance_view{static_cast<const std::int32_t*>(limits_.data()), options_.max_ratio <= 1}, output,
-        workspace_.reserve(bytes, "workspace"), bytes, stream_));
-
-    match_list list;
-    list.truncated = rows.count < left.count || columns.count < right.count;
-    std::uint32_t count = 0;
-    download(&count, output.count, 1);
-    list.pairs.resize(count);
-    download(list.pairs.data(), output.pairs, count);
-    return list;
+  /// The same among the pairs that `admissible` admits (see device::match_guided). The keypoints of a `guided_by` may
+  /// be host memory too; any other admissibility must be one that the device can call.
+  template <class Admissible>
+  match_list match_guided(const view& left, const view& right, const Admissible& admissible) {
+    const detail::device_scope scope(device_);
+    check(left, right);
+    throw_on_error(detail::check_admissible(admissible, left.count, right.count));
+    return list_of(
+        left, right, device::match_guided_workspace<Policy>(left, right, options_),
+        [&](const view& rows, const view& columns, const match_output& output, void* workspace, std::size_t bytes) {
+          return device::match_guided<Policy>(rows, columns, on_device(admissible, rows, columns), options_, accept(),
+                                              output, workspace, bytes, stream_);
+        });
   }
 
   /// Top-2 of every row and, if asked, of every column (see device::nearest2); options().max_features does not cut
@@ -105,7 +107,9 @@ class basic_matcher {
   /// Frees the memory kept for images, lists and workspace.
   void release() {
     const detail::device_scope scope(device_);
-    for (detail::device_buffer* buffer : {&left_, &right_, &pairs_, &count_, &workspace_}) buffer->release();
+    detail::device_buffer* const buffers[] = {&left_,  &right_, &left_points_, &right_points_,
+                                              &pairs_, &count_, &workspace_};
+    for (detail::device_buffer* buffer : buffers) buffer->release();
   }
 
  private:
@@ -126,20 +130,67 @@ class basic_matcher {
     throw_on_error(detail::check_view(right, detail::right_names, Policy::width, 1));
   }
 
-  static bool on_device(const void* pointer) {
+  acceptance_view accept() const noexcept {
+    return {static_cast<const std::int32_t*>(limits_.data()), options_.max_ratio <= 1};
+  }
+
+  /// The list that `run(rows, columns, output, workspace, bytes)` makes of the uploaded images.
+  template <class Run>
+  match_list list_of(const view& left, const view& right, std::size_t bytes, Run run) {
+    const view rows = upload(detail::capped(left, options_), left_, "left.data");
+    const view columns = upload(detail::capped(right, options_), right_, "right.data");
+    const std::int64_t longest = rows.count < options_.max_matches ? rows.count : options_.max_matches;
+    const match_output output{
+        static_cast<match_pair*>(pairs_.reserve(static_cast<std::size_t>(longest) * sizeof(match_pair), "match list")),
+        longest, static_cast<std::uint32_t*>(count_.reserve(sizeof(std::uint32_t), "match count"))};
+    throw_on_error(run(rows, columns, output, workspace_.reserve(bytes, "workspace"), bytes));
+
+    match_list list;
+    list.truncated = rows.count < left.count || columns.count < right.count;
+    std::uint32_t count = 0;
+    download(&count, output.count, 1);
+    list.pairs.resize(count);
+    download(list.pairs.data(), output.pairs, count);
+    return list;
+  }
+
+  template <class Admissible>
+  const Admissible& on_device(const Admissible& admissible, const view&, const view&) {
+    return admissible;
+  }
+  template <class Constraint>
+  guided_by<Constraint> on_device(const guided_by<Constraint>& guide, const view& rows, const view& columns) {
+    return {upload(guide.left, rows.count, left_points_, "admissible.left.data"),
+            upload(guide.right, columns.count, right_points_, "admissible.right.data"), guide.geometry};
+  }
+
+  static bool is_on_device(const void* pointer) {
     cudaPointerAttributes attributes{};
     detail::check_cuda(cudaPointerGetAttributes(&attributes, pointer), "descriptors");
     return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
   }
 
   view upload(const view& source, detail::device_buffer& buffer, const char* name) {
-    if (source.count == 0 || on_device(source.data)) return source;
+    if (source.count == 0 || is_on_device(source.data)) return source;
     const auto count = static_cast<std::size_t>(source.count);
     auto* const data = static_cast<element*>(buffer.reserve(count * Policy::width, name));
     detail::check_cuda(cudaMemcpy2DAsync(data, Policy::width, source.data, static_cast<std::size_t>(source.stride),
                                          Policy::width, count, cudaMemcpyHostToDevice, stream_),
                        name);
     return {data, source.count, Policy::width};
+  }
+
+  /// The first `count` locations.
+  keypoint_view upload(keypoint_view source, std::int64_t count, detail::device_buffer& buffer, const char* name) {
+    source.count = count;
+    if (count == 0 || is_on_device(source.data)) return source;
+    constexpr std::size_t bytes = 2 * sizeof(float);
+    auto* const data = static_cast<float*>(buffer.reserve(static_cast<std::size_t>(count) * bytes, name));
+    detail::check_cuda(
+        cudaMemcpy2DAsync(data, bytes, source.data, static_cast<std::size_t>(source.stride) * sizeof(float), bytes,
+                          static_cast<std::size_t>(count), cudaMemcpyHostToDevice, stream_),
+        name);
+    return {data, count};
   }
 
   template <class T>
@@ -155,7 +206,7 @@ class basic_matcher {
   detail::owned_stream stream_;
   match_options options_;
   detail::device_buffer limits_;  // the acceptance table of options_
-  detail::device_buffer left_, right_, pairs_, count_, workspace_;
+  detail::device_buffer left_, right_, left_points_, right_points_, pairs_, count_, workspace_;
 };
 
 /// SIFT.

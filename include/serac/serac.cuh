@@ -8,8 +8,10 @@
 #include <serac/admissible.hpp>
 #include <serac/batch.hpp>
 #include <serac/device/match.cuh>
+#include <serac/device/match_guided.cuh>
 #include <serac/device/nearest2.cuh>
 #include <serac/geometry.hpp>
+#include <serac/guided_batch.hpp>
 #include <serac/host/match.hpp>
 #include <serac/host/match_batch.hpp>
 #include <serac/host/match_guided.hpp>
