@@ -21,6 +21,8 @@ namespace serac_colmap {
 
 namespace {
 
+std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB"; }
+
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
 
@@ -120,6 +122,13 @@ serac::survey::run_result match_survey(const database& source, const image_table
   // One worker with room for all of them reads each image once.
   const bool once = matching.workers.size() == 1 && all < matching.memory_budget / 2;
   image_reader reader(source, images, once ? 0 : settings.cache_bytes);
+  for (const auto& each : matching.workers) {
+    const std::size_t least = serac::survey::least_memory_budget(*each, reader.source(), options);
+    if (least > matching.memory_budget) {
+      throw std::runtime_error("memory_budget: " + mebibytes(matching.memory_budget) + " on " + each->name() +
+                               " are too few; the largest pair of images needs " + mebibytes(least));
+    }
+  }
   serac::survey::run_options budgets;
   budgets.memory_budget = matching.memory_budget;
   budgets.cancel = cancel;

@@ -89,6 +89,27 @@ class Exhaustive(ToolTest):
                           "--ExhaustiveMatching.block_size", 3)
             self.assertEqual(database.matches(), self.expected(images, 3))
 
+    def test_memory_budget(self):
+        """At 4 MiB not all images fit beside the rest; 2 MiB are too few."""
+        draw = random.Random(3)
+        database, images = self.database(), {}
+        for number in range(1, 12):
+            images[number] = draw.sample(range(6000), 1500 + 100 * number)
+            database.add_image(number, tokens=images[number])
+        for budget in (4, 6, 64):
+            with database.open() as db:
+                db.execute("DELETE FROM matches")
+            self.run_tool("exhaustive", database, "--memory_budget",
+                          budget + (40 if self.use_gpu == "1" else 0),
+                          "--ExhaustiveMatching.block_size", 3)
+            self.assertEqual(database.matches(), self.expected(images, 3))
+        with database.open() as db:
+            db.execute("DELETE FROM matches")
+        result = self.run_tool("exhaustive", database, "--memory_budget", 2,
+                               code=2)
+        self.assertIn("the largest pair of images needs", result.stderr)
+        self.assertEqual(database.matches(), {})
+
     def test_random_descriptors(self):
         """Real numbers: scores near the limits, ties, and a ratio above 1,
         where ties show."""

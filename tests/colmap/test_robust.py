@@ -66,6 +66,32 @@ class Robust(ToolTest):
         self.assertEqual(database.matches(), expected)
         self.assertEqual(database.dump(but=()), whole.dump(but=()))
 
+    def test_interrupted(self):
+        """The first interrupt stores what is matched and says how to go on."""
+        whole, expected = self.survey(images=70, features=150)
+        start = time.monotonic()
+        self.run_any(self.command_of(whole))
+        duration = time.monotonic() - start
+        midway = 0
+        for attempt in range(12):
+            database, _ = self.survey(70, 150, name=f"interrupted{attempt}.db")
+            process = subprocess.Popen(
+                self.command_of(database), stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, text=True)
+            time.sleep(duration * (0.3 + 0.05 * attempt))
+            process.send_signal((signal.SIGINT, signal.SIGTERM)[attempt % 2])
+            _, text = process.communicate(timeout=60)
+            stored = database.matches()
+            self.assertLessEqual(stored.items(), expected.items())
+            if "interrupted" in text:
+                self.assertEqual(process.returncode, 2)
+                self.assertIn(f"the {len(stored)} pairs", text)
+                midway += 0 < len(stored) < len(expected)
+            self.run_any(self.command_of(database))
+            self.assertEqual(database.matches(), expected)
+        print(midway, "interrupts between the first and the last pair")
+        self.assertGreater(midway, 0)
+
     def locked(self, database, seconds, after=0):
         """Holds the write lock of a database for a while, in a thread."""
         held = threading.Event()
