@@ -178,6 +178,40 @@ keypoint_scales database::scales(std::int64_t image_id) {
   return scales;
 }
 
+std::vector<float> database::locations(std::int64_t image_id) {
+  if (!has_column("keypoints", "data")) return {};
+  statement row(*this, "SELECT rows, cols, data FROM keypoints WHERE image_id = ?");
+  if (!row.bind(1, image_id).step()) return {};
+  const auto count = static_cast<std::size_t>(row.integer(0));
+  const auto cols = static_cast<std::size_t>(row.integer(1));
+  if (cols < 2 || row.bytes(2) % (cols * sizeof(float)) != 0 || row.bytes(2) / (cols * sizeof(float)) != count) {
+    fail("image " + std::to_string(image_id) + ": its keypoints are not rows x cols floats");
+  }
+  std::vector<float> points(2 * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(&points[2 * i], row.blob(2) + i * cols * sizeof(float), 2 * sizeof(float));
+  }
+  return points;
+}
+
+namespace {
+
+/// The numbers of a blob; the last bytes are left out if they are not a whole one.
+std::vector<double> doubles(const unsigned char* data, std::size_t bytes) {
+  std::vector<double> values(bytes / sizeof(double));
+  if (!values.empty()) std::memcpy(values.data(), data, values.size() * sizeof(double));
+  return values;
+}
+
+}  // namespace
+
+camera database::camera_of(std::int64_t image_id) {
+  statement row(
+      *this, "SELECT model, params FROM cameras WHERE camera_id = (SELECT camera_id FROM images WHERE image_id = ?)");
+  if (!row.bind(1, image_id).step()) fail("image " + std::to_string(image_id) + " has no camera");
+  return {row.integer(0), doubles(row.blob(1), row.bytes(1))};
+}
+
 std::vector<std::int64_t> database::matched_pair_ids() {
   std::vector<std::int64_t> ids;
   statement row(*this, "SELECT pair_id FROM matches ORDER BY pair_id");
@@ -228,6 +262,45 @@ void database::store(const std::vector<matched_pair>& lists) {
         forget->bind(1, pair_id(list.pair)).step();
         forget->reset();
       }
+    }
+  } catch (...) {
+    sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
+  }
+  execute("COMMIT");
+}
+
+std::vector<pair_geometry> database::geometries() {
+  if (geometry_table_.empty() || !has_column(geometry_table_, "F")) fail("it keeps no two-view geometries");
+  std::vector<pair_geometry> all;
+  statement row(*this, "SELECT pair_id, rows, config, F, E, H FROM " + geometry_table_ + " ORDER BY pair_id");
+  while (row.step()) {
+    const auto matrix = [&](int column) {
+      std::vector<double> m = doubles(row.blob(column), row.bytes(column));
+      if (!m.empty() && m.size() != 9) fail("pair " + std::to_string(row.integer(0)) + ": a matrix is not 3 x 3");
+      if (std::all_of(m.begin(), m.end(), [](double x) { return x == 0; })) m.clear();
+      return m;
+    };
+    all.push_back({row.integer(0), row.integer(1), row.integer(2), matrix(3), matrix(4), matrix(5)});
+  }
+  return all;
+}
+
+void database::store_inliers(const std::vector<matched_pair>& lists) {
+  const std::string update = "UPDATE " + geometry_table_ + " SET rows = ?, cols = 2, data = ?";
+  std::string unset = ", config = 0";
+  for (const char* const column : {"F", "E", "H", "qvec", "tvec"}) {
+    if (has_column(geometry_table_, column)) unset += std::string(", ") + column + " = NULL";
+  }
+  execute("BEGIN IMMEDIATE");
+  try {
+    statement fill(*this, update + " WHERE pair_id = ?"), empty(*this, update + unset + " WHERE pair_id = ?");
+    for (const matched_pair& list : lists) {
+      statement& row = list.matches.empty() ? empty : fill;
+      row.bind(1, static_cast<std::int64_t>(list.matches.size()));
+      row.bind(2, list.matches.data(), list.matches.size() * sizeof(serac::match_pair));
+      row.bind(3, pair_id(list.pair)).step();
+      row.reset();
     }
   } catch (...) {
     sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);

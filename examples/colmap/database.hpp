@@ -59,6 +59,18 @@ struct match_row {
   std::size_t bytes;
 };
 
+/// A camera: COLMAP's number of its model, and its parameters.
+struct camera {
+  std::int64_t model = -1;
+  std::vector<double> params;
+};
+
+/// What is known of two images, the smaller id first. A matrix that is unset (NULL, or all zeros) is empty.
+struct pair_geometry {
+  std::int64_t pair_id, inliers, config;
+  std::vector<double> fundamental, essential, homography;  ///< row-major
+};
+
 /// How many pairs a table has, how many of them are not empty, and their matches.
 struct pair_counts {
   std::int64_t pairs = 0, nonempty = 0, matches = 0;
@@ -88,6 +100,10 @@ class database {
   std::vector<std::uint8_t> descriptors(std::int64_t image_id);
   keypoint_scales scales(std::int64_t image_id);
 
+  /// x and y of every keypoint of an image, in pixels; empty if there are none.
+  std::vector<float> locations(std::int64_t image_id);
+  camera camera_of(std::int64_t image_id);
+
   /// The keys of all pairs that have a matches row, ascending.
   std::vector<std::int64_t> matched_pair_ids();
   /// Every row of the matches table in order of pair_id.
@@ -102,6 +118,12 @@ class database {
   /// stored meanwhile is left as it is. A two-view row without a matches row belongs to matches that are gone: COLMAP
   /// would skip the pair instead of verifying it, so it goes, as it does in COLMAP.
   void store(const std::vector<matched_pair>& lists);
+
+  /// All rows of the geometry table, in order of pair_id. Throws if this layout keeps no matrices.
+  std::vector<pair_geometry> geometries();
+  /// Makes the lists, in one transaction, the inliers of their pairs, whose geometries stay as they are; where a list
+  /// is empty the pair becomes one without geometry. The smaller id of each pair comes first.
+  void store_inliers(const std::vector<matched_pair>& lists);
 
   /// Reads of `body` see one state of the database and lock it once.
   void snapshot(const std::function<void()>& body);

@@ -18,6 +18,7 @@
 #include "compare.hpp"
 #include "database.hpp"
 #include "digest.hpp"
+#include "guided.hpp"
 #include "info.hpp"
 #include "match_run.hpp"
 #include "pair_generator.hpp"
@@ -36,7 +37,7 @@ struct arguments {
   int block_size = 50, list_block_size = 1225;
   int overlap = 10;
   bool quadratic_overlap = true;
-  double lock_timeout = 60;
+  double lock_timeout = 60, max_error = 4;
   std::size_t listed = 20;
   std::size_t cache_mib = 1024, memory_budget_mib = 0;
   bool dry_run = false, hash = false;
@@ -140,22 +141,35 @@ void check_gpu_list(std::vector<int> list) {
   }
 }
 
-/// Runs one of the matching commands.
-template <class MakePairs>
-int match(const ranks& all, const arguments& given, MakePairs make_pairs) {
+match_settings settings_of(const arguments& given) {
   match_settings settings = given.settings;
   settings.cache_bytes = given.cache_mib << 20;
   settings.where.memory_budget = given.memory_budget_mib << 20;
   check_gpu_list(settings.where.gpu_index);
-  if (!all.is_first()) {
-    all.help(given.database_path, lock_timeout_of(given), settings);
-    return 0;
-  }
+  return settings;
+}
+
+/// Runs `work(database, settings)` on the database, which is only read in a dry run.
+template <class Work>
+int change(const arguments& given, Work work) {
+  const match_settings settings = settings_of(given);
   database target =
       open(given.database_path, given.dry_run ? database::access::read_only : database::access::read_write, given);
-  all.run(target, make_pairs(target.images()), settings, given.dry_run);
+  work(target, settings);
   if (given.hash) print_hash(target);
   return 0;
+}
+
+/// Runs one of the matching commands.
+template <class MakePairs>
+int match(const ranks& all, const arguments& given, MakePairs make_pairs) {
+  if (!all.is_first()) {
+    all.help(given.database_path, lock_timeout_of(given), settings_of(given));
+    return 0;
+  }
+  return change(given, [&](database& target, const match_settings& settings) {
+    all.run(target, make_pairs(target.images()), settings, given.dry_run);
+  });
 }
 
 int run_command(const ranks& all, int argc, char** argv) {
@@ -186,6 +200,14 @@ int run_command(const ranks& all, int argc, char** argv) {
       ->type_name("FILE");
   add_block_size(*pairs, "--ImagePairsMatching.block_size", given.list_block_size);
 
+  CLI::App* const guided = app.add_subcommand("guided", "match again under the two-view geometries of the database");
+  add_matching_options(*guided, given);
+  guided
+      ->add_option(spellings("max_error") + ",--TwoViewGeometry.max_error", given.max_error,
+                   "pixels that a match may be off its geometry")
+      ->check(positive)
+      ->capture_default_str();
+
   CLI::App* const info = app.add_subcommand("info", "say what a database holds");
   add_database_options(*info, given);
 
@@ -215,6 +237,11 @@ int run_command(const ranks& all, int argc, char** argv) {
                  [&](auto images) { return listed_pairs(images, given.match_list_path, given.list_block_size); });
   }
   if (!all.is_first()) return 0;
+  if (*guided) {
+    return change(given, [&](database& target, const match_settings& settings) {
+      run_guided(target, settings, given.max_error, given.dry_run);
+    });
+  }
   if (*info) {
     database source = open(given.database_path, database::access::read_only, given);
     print_info(source);
