@@ -16,28 +16,27 @@
 
 namespace {
 
-constexpr int pair_count = 132;
+constexpr int left_images = 12, right_images = 11, pair_count = left_images * right_images;
+constexpr int repeats = 20, warmups = 3;
 
 template <class Policy>
 void run(const char* name, const bench::images& data, double ceiling) {
   if (ceiling == 0) return;
 
-  // Left and right image in turn, one behind the other; the pairs are neighbours.
+  // A block of a survey: each of a dozen images with each of eleven others.
   std::vector<std::uint8_t> bytes;
   std::vector<serac::image_range> images;
   std::vector<serac::image_pair> pairs;
-  double scores = 0;
-  std::int64_t capacity = 0;
-  for (int i = 0; i <= pair_count; ++i) {
-    const auto& image = i % 2 == 0 ? data.left : data.right;
+  for (int i = 0; i < left_images + right_images; ++i) {
+    const auto& image = i < left_images ? data.left : data.right;
     images.push_back({static_cast<std::int64_t>(bytes.size() / 128), static_cast<std::int64_t>(image.size() / 128)});
     bytes.insert(bytes.end(), image.begin(), image.end());
   }
-  for (int i = 0; i < pair_count; ++i) {
-    pairs.push_back({i, i + 1});
-    scores += static_cast<double>(images[i].count) * static_cast<double>(images[i + 1].count);
-    capacity += images[i].count;
+  for (int left = 0; left < left_images; ++left) {
+    for (int right = 0; right < right_images; ++right) pairs.push_back({left, left_images + right});
   }
+  const std::int64_t rows = images.front().count, columns = images.back().count, capacity = rows * pair_count;
+  const double scores = static_cast<double>(rows) * static_cast<double>(columns);
   const bench::device_array<std::uint8_t> descriptors(bytes);
   const serac::batch_view<std::uint8_t> batch{{descriptors.data(), static_cast<std::int64_t>(bytes.size() / 128)},
                                               images.data(),
@@ -66,7 +65,7 @@ void run(const char* name, const bench::images& data, double ceiling) {
                  if (steps > 2) serac::throw_on_error(wave.rescore(judge{accept, wave.verdicts()}));
                  if (steps > 3) serac::throw_on_error(wave.test_columns(accept));
                },
-               20)
+               repeats, 1, warmups, true)
                .median /
            pair_count;
   };
@@ -77,11 +76,11 @@ void run(const char* name, const bench::images& data, double ceiling) {
         serac::throw_on_error(serac::device::match_batch<Policy>(batch, options, accept, output, pair_count,
                                                                  workspace.data(), room, stream));
       },
-      20);
-  const double total = whole.median / pair_count, ceiling_us = scores / ceiling / pair_count;
+      repeats, 1, warmups, true);
+  const double total = whole.median / pair_count, ceiling_us = scores / ceiling;
   const double pass1 = step[1] - step[0];
   std::printf("%s,%s,%lld,%lld,%.1f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f\n", name, data.name.c_str(),
-              static_cast<long long>(images[0].count), static_cast<long long>(images[1].count),
+              static_cast<long long>(rows), static_cast<long long>(columns),
               static_cast<double>(offsets.host().back()) / pair_count, ceiling_us, pass1, step[2] - step[1],
               step[3] - step[2], step[4] - step[3], total, whole.low / pair_count, whole.high / pair_count,
               100 * ceiling_us / pass1, 100 * ceiling_us / total);

@@ -152,6 +152,7 @@ void check_row_chunks(const chunk_pair& pair) {
       last = row;
       if (row >= pair.left_count) continue;
       REQUIRE(traits::chunk_of_row(pair, row) == chunk);
+      REQUIRE(traits::member_of_row(pair, row) == member);
       REQUIRE(rows.insert(row).second);
     }
   }

@@ -89,6 +89,7 @@ struct mma_traits {
     return chunk * warp_rows + member;
   }
   SERAC_HOST_DEVICE static constexpr int chunk_of_row(const chunk_pair&, int row) { return row / warp_rows; }
+  SERAC_HOST_DEVICE static constexpr int member_of_row(const chunk_pair&, int row) { return row % warp_rows; }
 
   // A unit of pass 1 is one tile of columns against one tile of rows.
   SERAC_HOST_DEVICE static constexpr int column_tiles(const chunk_pair& pair) {

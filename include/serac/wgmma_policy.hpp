@@ -94,6 +94,9 @@ struct wgmma_traits {
   SERAC_HOST_DEVICE static constexpr int chunk_of_row(const chunk_pair& pair, int row) {
     return row / tile_rows / pair.row_chunk_tiles * 4 + row % tile_rows / 16;
   }
+  SERAC_HOST_DEVICE static constexpr int member_of_row(const chunk_pair& pair, int row) {
+    return row / tile_rows % pair.row_chunk_tiles * 16 + row % 16;
+  }
 };
 
 }  // namespace serac

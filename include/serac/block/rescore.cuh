@@ -12,6 +12,27 @@
 
 namespace serac::block {
 
+/// Starts the copy of members [first, end) of a chunk to a tile, zeros behind them up to a multiple of 16. `member(m)`
+/// is the descriptor of member m, aligned to 16, or null, which becomes zero. All Threads threads of the block; the
+/// caller owes copy_async_commit, copy_async_wait and a barrier.
+template <int Width, int Threads, class Member>
+SERAC_DEVICE void copy_members(std::uint8_t* tile, int first, int end, Member member) {
+  using layout = warp::member_tile<Width>;
+  constexpr int pieces = Width / 16;
+  const int members = serac::detail::round_up(end - first, 16);
+  for (int i = static_cast<int>(threadIdx.x); i < members * pieces; i += Threads) {
+    const int m = i / pieces, byte = i % pieces * 16;
+    const auto* const source =
+        first + m < end ? static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + m))) : nullptr;
+    std::uint8_t* const destination = tile + layout::offset(m, byte);
+    if (source != nullptr) {
+      serac::detail::copy_async<16>(destination, source + byte, true);
+    } else {
+      *reinterpret_cast<uint4*>(destination) = uint4{};
+    }
+  }
+}
+
 /// Shared memory of `rescore`: two tiles of members.
 template <int Width>
 struct alignas(16) rescore_tiles {
@@ -39,21 +60,8 @@ SERAC_DEVICE void rescore(rescore_tiles<Width>& tiles, int query_count, int part
 
   const auto start_copy = [&](int step, int number) {
     if (step < (tile_count > 2 ? steps : min(steps, tile_count))) {
-      constexpr int pieces = Width / 16;
       const int first = number * tile::members;
-      const int members = min(tile::members, serac::detail::round_up(member_count - first, 16));
-      for (int i = static_cast<int>(threadIdx.x); i < members * pieces; i += Threads) {
-        const int m = i / pieces, byte = i % pieces * 16;
-        const auto* const source = first + m < member_count
-                                       ? static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + m)))
-                                       : nullptr;
-        std::uint8_t* const destination = buffer(step) + tile::offset(m, byte);
-        if (source != nullptr) {
-          serac::detail::copy_async<16>(destination, source + byte, true);
-        } else {
-          *reinterpret_cast<uint4*>(destination) = uint4{};
-        }
-      }
+      copy_members<Width, Threads>(buffer(step), first, min(first + tile::members, member_count), member);
     }
     serac::detail::copy_async_commit();
   };

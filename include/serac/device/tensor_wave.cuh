@@ -212,9 +212,12 @@ class tensor_wave {
   status test_columns(const Acceptance& accept) noexcept {
     if (extent_.units == 0) return {};
     const int quads = extent_.most_row_chunks / kernel::column_quad;
-    return launch("test_columns", kernel::test_columns<traits, Acceptance>,
-                  dim3(static_cast<unsigned>(quads), parts(quads), pair_blocks()), kernel::rescore_threads, 0, stream_,
-                  scratch_.pairs, left_, right_, scratch_.maxima, accept, scratch_.verdicts);
+    const auto kernel = kernel::test_columns<traits, Acceptance>;
+    constexpr std::size_t shared_bytes = sizeof(kernel::column_test<traits::width>);
+    if (auto s = grant_shared("test_columns", kernel, shared_bytes); !s.ok()) return s;
+    return launch("test_columns", kernel, dim3(static_cast<unsigned>(quads), parts(quads), pair_blocks()),
+                  kernel::column_threads, shared_bytes, stream_, scratch_.pairs, left_, right_, scratch_.maxima, accept,
+                  scratch_.verdicts);
   }
 
   /// The match lists by all steps, to `lists`.

@@ -13,10 +13,12 @@
 
 namespace serac::kernel {
 
-/// What a block works on next: two neighbouring tiles of columns, one for each consumer, against a segment of rows.
+/// What a block works on next: two neighbouring tiles of columns, one for each consumer, against a segment of rows; or
+/// the last tile where their number is odd, and each consumer every other row chunk.
 struct wgmma_unit {
   int pair;
   int column_tile;  ///< of the first consumer
+  int column_tiles;
   int first_row_tile;
   int row_tiles;  ///< whole runs; 0: nothing left
 };
@@ -26,16 +28,18 @@ struct wgmma_unit {
 SERAC_DEVICE std::int32_t max3(std::int32_t a, std::int32_t b, std::int32_t c) { return __vimax3_s32(a, b, c); }
 
 /// Maximum of the `Count` accumulators of one row (0 or 1) whose columns are e = first, first + 1, ...
-/// Count / 2 instructions; a tree, whose branches do not wait for one another.
+/// Count / 2 instructions, one after the other: a tree of them was 1 % slower.
 template <int Count, int Registers>
 SERAC_DEVICE std::int32_t group_max(const std::int32_t (&sums)[Registers], int first, int row) {
   const auto at = [&](int e) { return sums[e / 2 * 4 + 2 * row + e % 2]; };
   if constexpr (Count == 1) return at(first);
   if constexpr (Count == 2) return max(at(first), at(first + 1));
   if constexpr (Count >= 3) {
-    constexpr int part = (Count / 3 - 1) / 2 * 2 + 1;  // odd: no instruction takes two instead of three
-    return max3(group_max<part>(sums, first, row), group_max<part>(sums, first + part, row),
-                group_max<Count - 2 * part>(sums, first + 2 * part, row));
+    std::int32_t greatest = max3(at(first), at(first + 1), at(first + 2));
+#pragma unroll
+    for (int i = 3; i + 1 < Count; i += 2) greatest = max3(greatest, at(first + i), at(first + i + 1));
+    if constexpr (Count % 2 == 0) greatest = max(greatest, at(first + Count - 1));
+    return greatest;
   }
 }
 
@@ -76,7 +80,8 @@ SERAC_DEVICE wgmma_unit unit_of_number(const chunk_pair* pairs, int pair_count, 
   const int row_tiles = of.row_stride / Traits::tile_rows;
   const int local = static_cast<int>(number - of.first_unit);
   const int first_row_tile = local % of.segments * of.segment_tiles;
-  return {pair, local / of.segments * Traits::consumers, first_row_tile,
+  const int column_tile = local / of.segments * Traits::consumers;
+  return {pair, column_tile, min(Traits::consumers, Traits::column_tiles(of) - column_tile), first_row_tile,
           min(of.segment_tiles, row_tiles - first_row_tile)};
 }
 
@@ -163,7 +168,8 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
           std::uint8_t* const tile = columns + (buffer * traits::consumers + c) * traits::column_tile_bytes;
           for (int panel = 0; panel < traits::panels; ++panel) {
             detail::copy_box(tile + panel * traits::tile_columns * traits::swizzle, right_map, panel * traits::swizzle,
-                             (unit.column_tile + c) * traits::tile_columns, sync.columns_full[buffer]);
+                             (unit.column_tile + c % unit.column_tiles) * traits::tile_columns,
+                             sync.columns_full[buffer]);
           }
         }
         const int first_row = pair.left_first + unit.first_row_tile * traits::tile_rows;
@@ -195,8 +201,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       const int buffer = round % 2;
       sync.columns_full[buffer].wait(round / 2 % 2);
       const chunk_pair& pair = pairs[unit.pair];
-      const int column_tile = unit.column_tile + warpgroup;
-      const bool inside = column_tile * traits::tile_columns < pair.right_count;  // or an odd tile's idle neighbour
+      const int column_tile = unit.column_tile + warpgroup % unit.column_tiles;
 
       const std::uint8_t* const column_tile_start =
           columns + (buffer * traits::consumers + warpgroup) * traits::column_tile_bytes;
@@ -219,7 +224,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       const int chunk = column_tile / pair.chunk_tiles;
       std::int32_t* row_out = maxima.rows + pair.row_maxima + std::int64_t{chunk} * pair.row_stride +
                               unit.first_row_tile * traits::tile_rows + warp * 16 + lane / 4 + 8 * (lane & 1);
-      const bool writes = inside && (lane & 2) == 0;
+      const bool writes = (lane & 2) == 0;
 
       std::int32_t column_max[traits::thread_groups] = {};
       const int chunk_runs = pair.row_chunk_tiles / traits::run;
@@ -230,7 +235,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
           unit.first_row_tile / pair.row_chunk_tiles * 4 + warp;
       const auto write_groups = [&] {
         int first = 0;
-        bool alone = inside;
+        bool alone = true;
         share_groups<traits::thread_groups>(column_max, first, alone);
 #pragma unroll
         for (int g = 0; g < shared_groups(traits::thread_groups); ++g) {
@@ -272,33 +277,51 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       // Tiles alternate between two sets of accumulators; each is issued before the maxima of the one before are taken.
       // A run of tiles ends with all products done, since ptxas serialises those under way when a loop goes round; the
       // other consumer's products fill the gap.
+      // Likewise the groups of a row chunk are written behind the first products of the next.
       sums even, odd;
+      const bool alternating = unit.column_tiles < traits::consumers;
+      bool mine = !alternating || warpgroup == 0;  // this row chunk is
+      bool unwritten = false;
       int runs_left = chunk_runs;  // in this row chunk
       for (int tile = 0; tile < unit.row_tiles; tile += traits::run) {
-        sync.rows_full[stage].wait(rows_phase);
-        multiply(even, stage);
+        if (mine) {
+          sync.rows_full[stage].wait(rows_phase);
+          multiply(even, stage);
+          if (unwritten) write_groups();
+          unwritten = false;
 #pragma unroll
-        for (int t = 0; t < traits::run; ++t) {
-          sums& now = t % 2 == 0 ? even : odd;
-          sums& next = t % 2 == 0 ? odd : even;
-          if (t + 1 < traits::run) {
-            sync.rows_full[stage + t + 1].wait(rows_phase);
-            multiply(next, stage + t + 1);
-            detail::wgmma_wait<1>(now);
-          } else {
-            detail::wgmma_wait<0>(now);
+          for (int t = 0; t < traits::run; ++t) {
+            sums& now = t % 2 == 0 ? even : odd;
+            sums& next = t % 2 == 0 ? odd : even;
+            if (t + 1 < traits::run) {
+              sync.rows_full[stage + t + 1].wait(rows_phase);
+              multiply(next, stage + t + 1);
+              detail::wgmma_wait<1>(now);
+            } else {
+              detail::wgmma_wait<0>(now);
+            }
+            if (leader) sync.rows_empty[stage + t].arrive();  // products are a warpgroup's: all its warps are done
+            take_maxima(now, row_out + t * traits::tile_rows);
           }
-          if (leader) sync.rows_empty[stage + t].arrive();  // products are a whole warpgroup's: all its warps are done
-          take_maxima(now, row_out + t * traits::tile_rows);
+        } else {
+          if (unwritten) write_groups();
+          unwritten = false;
+          for (int t = 0; t < traits::run; ++t) {
+            sync.rows_full[stage + t].wait(rows_phase);
+            if (leader) sync.rows_empty[stage + t].arrive();
+          }
         }
         row_out += traits::run * traits::tile_rows;
         stage += traits::run;
         if (stage == traits::stages) stage = 0, rows_phase ^= 1;
         if (--runs_left == 0 || tile + traits::run >= unit.row_tiles) {
-          write_groups();
           runs_left = chunk_runs;
+          unwritten = mine;
+          if (!mine) column_out += 4;
+          if (alternating) mine = !mine;
         }
       }
+      if (unwritten) write_groups();
       if (leader) {
         sync.columns_empty[buffer].arrive();
         sync.unit_empty[slot].arrive();

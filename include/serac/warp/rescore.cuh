@@ -26,7 +26,7 @@ struct mma_words {
 /// and no copy of 16 bytes meets a bank conflict (mma_traits::shared_offset says why).
 template <int Width>
 struct member_tile {
-  static constexpr int members = Width < 64 ? 256 : 128 * 128 / Width;
+  static constexpr int members = 64 * 128 / Width;
   static constexpr int bytes = members * Width;
 
   SERAC_DEVICE static constexpr int offset(int member, int byte) {
@@ -60,49 +60,26 @@ class query_batch {
   /// to 36 instructions.
   template <class Index>
   SERAC_DEVICE void score(const std::uint8_t* tile, int member_count, Index index) {
-    constexpr bool is_signed = static_cast<Element>(-1) < 0;
     constexpr std::uint32_t max_score = Width * (is_signed ? 128u * 128u : 255u * 255u);
     constexpr int bits = 32 - serac::detail::log2_ceil(static_cast<int>(max_score) + 1);
     constexpr std::uint32_t first_code = (1u << bits) - 1;
     static_assert(member_tile<Width>::members / 4 <= 1 << bits, "each of a lane's members has a code");
 
-    const int lane = threadIdx.x % 32;
     thread::packed_top2 packed[4];
     std::uint32_t code = first_code;
-    for (int first = 0; first < member_count; first += 16, code -= 4) {  // two slices of 8 members
-      std::int32_t sums[2][2][4] = {};
-      words members[2];
+    for (int first = 0; first < member_count; first += 16, code -= 4) {
+      const products sums = multiply(tile, first);
+      const auto key = [&](std::int32_t sum, std::uint32_t of) {
+        return (static_cast<std::uint32_t>(is_signed ? max(sum, 0) : sum) << bits) + of;
+      };
 #pragma unroll
       for (int s = 0; s < 2; ++s) {
-        const int member = first + 8 * s + lane / 4;
-        members[s] = load_words(tile, [&](int byte) { return member_tile<Width>::offset(member, byte); });
-      }
-#pragma unroll
-      for (int k = 0; k < words::count; k += 2) {
-#pragma unroll
-        for (int s = 0; s < 2; ++s) {
-#pragma unroll
-          for (int half = 0; half < 2; ++half) {
-            serac::detail::mma_16x8x32<Element>(sums[s][half], queries_[2 * half].word[k],
-                                                queries_[2 * half + 1].word[k], queries_[2 * half].word[k + 1],
-                                                queries_[2 * half + 1].word[k + 1], members[s].word[k],
-                                                members[s].word[k + 1]);
-          }
-        }
-      }
-#pragma unroll
-      for (int s = 0; s < 2; ++s) {
-        const auto key = [&](std::int32_t sum, std::uint32_t of) {
-          return (static_cast<std::uint32_t>(is_signed ? max(sum, 0) : sum) << bits) + of;
-        };
         const std::uint32_t of = code - 2 * s;
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          packed[2 * half].push(key(sums[s][half][0], of), key(sums[s][half][1], of - 1));
-          packed[2 * half + 1].push(key(sums[s][half][2], of), key(sums[s][half][3], of - 1));
-        }
+        for (int i = 0; i < 4; ++i) packed[i].push(key(sums.of(i, s, 0), of), key(sums.of(i, s, 1), of - 1));
       }
     }
+    const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int place = static_cast<int>(first_code - (packed[i].best & first_code));
@@ -110,6 +87,41 @@ class query_batch {
       const auto best = static_cast<std::int32_t>(packed[i].best >> bits);
       states_[i] = merge(states_[i], top2{best, best > 0 ? static_cast<std::int32_t>(index(m)) : -1,
                                           static_cast<std::int32_t>(packed[i].second >> bits)});
+    }
+  }
+
+  /// The greatest score of every query over the first `member_count` members of a tile, floored at 0, and
+  /// (`WithSecond`) the second greatest: of slot lane / 4 + 8 * i in best[i] and second[i] of all four lanes that share
+  /// it. The state is left alone. All lanes of the warp; a third of the instructions of `score` without the second.
+  template <bool WithSecond>
+  SERAC_DEVICE void maxima(const std::uint8_t* tile, int member_count, std::int32_t (&best)[4],
+                           std::int32_t (&second)[4]) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) best[i] = second[i] = 0;
+    for (int first = 0; first < member_count; first += 16) {
+      const products sums = multiply(tile, first);
+#pragma unroll
+      for (int s = 0; s < 2; ++s) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const std::int32_t a = sums.of(i, s, 0), b = sums.of(i, s, 1);
+          if constexpr (WithSecond) {
+            second[i] = max(second[i], max(min(a, b), min(best[i], max(a, b))));
+          }
+          best[i] = __vimax3_s32(best[i], a, b);
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int distance = 1; distance < 4; distance *= 2) {
+        const std::int32_t other = __shfl_xor_sync(0xffffffffu, best[i], distance);
+        if constexpr (WithSecond) {
+          second[i] = max(max(second[i], __shfl_xor_sync(0xffffffffu, second[i], distance)), min(best[i], other));
+        }
+        best[i] = max(best[i], other);
+      }
     }
   }
 
@@ -131,6 +143,40 @@ class query_batch {
 
  private:
   using words = mma_words<Width>;
+  static constexpr bool is_signed = static_cast<Element>(-1) < 0;
+
+  /// A lane's scores of two slices of 8 members.
+  struct products {
+    std::int32_t sums[2][2][4];
+
+    /// That of query lane / 4 + 8 * i with member 8 * slice + lane % 4 * 2 + second.
+    SERAC_DEVICE std::int32_t of(int i, int slice, int second) const { return sums[slice][i / 2][i % 2 * 2 + second]; }
+  };
+
+  /// The products with 16 members of a tile from `first` on: four independent chains.
+  SERAC_DEVICE products multiply(const std::uint8_t* tile, int first) const {
+    words members[2];
+#pragma unroll
+    for (int s = 0; s < 2; ++s) {
+      const int member = first + 8 * s + static_cast<int>(threadIdx.x) % 32 / 4;
+      members[s] = load_words(tile, [&](int byte) { return member_tile<Width>::offset(member, byte); });
+    }
+    products p = {};
+#pragma unroll
+    for (int k = 0; k < words::count; k += 2) {
+#pragma unroll
+      for (int s = 0; s < 2; ++s) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          serac::detail::mma_16x8x32<Element>(p.sums[s][half], queries_[2 * half].word[k],
+                                              queries_[2 * half + 1].word[k], queries_[2 * half].word[k + 1],
+                                              queries_[2 * half + 1].word[k + 1], members[s].word[k],
+                                              members[s].word[k + 1]);
+        }
+      }
+    }
+    return p;
+  }
 
   /// The lane's words of a descriptor whose byte b lies at bytes[at(b)].
   template <class At>
