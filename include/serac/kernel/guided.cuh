@@ -265,21 +265,18 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 4 : 2)
   const Element* const columns = right.data + pair.right_first * right.stride;
   const bool has_homography = pair.geometry.has_homography, has_epipolar = pair.geometry.has_epipolar;
 
-  // The rows: lane l looks after row l of the tile, then hands out what the fragments need. Padding is all zero.
+  // The rows: lane l looks after row l of the tile. Padding is all zero.
   const int row_index =
       row_tile * tile + lane < row_count ? arrays.rows.index[pair.first_row + row_tile * tile + lane] : -1;
-  two_view_geometry::row_terms mine{};
-  if (row_index >= 0) mine = pair.geometry.row(left_points[pair.left_first + row_index]);
-  homography::row_terms located[4];
-  epipolar::row_terms line[4];
+  __shared__ two_view_geometry::row_terms row_terms[guided_match_threads];
+  two_view_geometry::row_terms* const rows = row_terms + threadIdx.x / 32 * 32;
+  rows[lane] = {};
+  if (row_index >= 0) rows[lane] = pair.geometry.row(left_points[pair.left_first + row_index]);
+  __syncwarp();
   words a[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int slot = r + 8 * i;
-    located[i] = {__shfl_sync(all, mine.of_homography.x, slot), __shfl_sync(all, mine.of_homography.y, slot)};
-    line[i] = {__shfl_sync(all, mine.of_epipolar.x, slot), __shfl_sync(all, mine.of_epipolar.y, slot),
-               __shfl_sync(all, mine.of_epipolar.z, slot), __shfl_sync(all, mine.of_epipolar.squared, slot)};
-    const int index = __shfl_sync(all, row_index, slot);
+    const int index = __shfl_sync(all, row_index, r + 8 * i);
     a[i] = words::load(index >= 0 ? left.data + (pair.left_first + index) * left.stride : nullptr);
   }
 
@@ -307,108 +304,153 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 4 : 2)
     if (wins) best[i] = other_best, place[i] = other_place;
   };
 
+  // A tile of columns: lane l brings column l.
+  struct tile_columns {
+    int first_place, index;
+    epipolar::column_terms terms;
+  };
+  const auto fetch = [&](int t) {
+    const int at = t * tile + lane;
+    return tile_columns{t * tile, column_index[at], column_terms[at]};
+  };
+  // Which of the lane's pairs in a slice are admissible: bit 2 i + c is that of row i and column c.
+  homography located;
+  epipolar along_line;
+  located.max_squared_error = pair.geometry.homography.max_squared_error;
+  along_line.max_squared_error = pair.geometry.epipolar.max_squared_error;
+  const auto admissible_pairs = [&](const tile_columns& now, int slice) {
+    unsigned admissible = 0xff;
+    epipolar::column_terms terms[2];
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      const int from = slice + 2 * q + c;
+      terms[c].x = __shfl_sync(all, now.terms.x, from), terms[c].y = __shfl_sync(all, now.terms.y, from);
+      if (has_epipolar) {
+        terms[c].fx = __shfl_sync(all, now.terms.fx, from), terms[c].fy = __shfl_sync(all, now.terms.fy, from);
+      }
+    }
+    if (has_homography) {
+      unsigned admits = 0;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const point row = rows[r + 8 * i].of_homography;
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+          admits |= (located.admits(row, {terms[c].x, terms[c].y}) ? 1u : 0u) << (2 * i + c);
+        }
+      }
+      admissible = admits;
+      if (!__any_sync(all, admissible != 0)) return 0u;
+    }
+    if (has_epipolar) {
+      unsigned admits = 0;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const epipolar::row_terms row = rows[r + 8 * i].of_epipolar;
+#pragma unroll
+        for (int c = 0; c < 2; ++c) admits |= (along_line.admits(row, terms[c]) ? 1u : 0u) << (2 * i + c);
+      }
+      admissible &= admits;
+    }
+    return admissible;
+  };
+
+  const auto score_tile = [&](const tile_columns& now) {
+    unsigned admissible = 0;  // eight bits a slice
+#pragma unroll 1
+    for (int slice = 0; slice < tile; slice += 8) admissible |= admissible_pairs(now, slice) << slice;
+    unsigned slices = 0;  // those with an admissible pair, by their first columns
+#pragma unroll
+    for (int slice = 0; slice < tile; slice += 8) {
+      slices |= (__any_sync(all, (admissible >> slice & 0xff) != 0) ? 1u : 0u) << slice;
+    }
+    if (slices == 0) return;
+
+    const auto load = [&](int slice) {
+      const int column = __shfl_sync(all, now.index, slice + r);
+      return words::load(column >= 0 ? columns + column * right.stride : nullptr);
+    };
+    thread::packed_top2 packed[4];
+    words ahead = load(__ffs(static_cast<int>(slices)) - 1);
+#pragma unroll 1
+    while (slices != 0) {
+      const int slice = __ffs(static_cast<int>(slices)) - 1;
+      slices &= slices - 1;
+      const words b = ahead;
+      if (slices != 0) ahead = load(__ffs(static_cast<int>(slices)) - 1);
+      thread::top2_cell* cell = nullptr;  // that of the column whose state this lane will push
+      std::uint32_t floor = 0;
+      if constexpr (WithColumns) {
+        const int column = __shfl_sync(all, now.index, slice + 2 * q + r % 2);
+        if (r < 2 && column >= 0) {
+          cell = arrays.column_cells + pair.first_column + column;
+          floor = thread::second_so_far(cell);
+        }
+      }
+      std::int32_t sums[2][4] = {};
+#pragma unroll
+      for (int k = 0; k < words::count; k += 2) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          detail::mma_16x8x32<Element>(sums[half], a[2 * half].word[k], a[2 * half + 1].word[k],
+                                       a[2 * half].word[k + 1], a[2 * half + 1].word[k + 1], b.word[k], b.word[k + 1]);
+        }
+      }
+
+      std::uint32_t scores[4][2];  // [row][column], shifted
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+          const std::int32_t sum = sums[i / 2][i % 2 * 2 + c];
+          const bool counts = (admissible >> (slice + 2 * i + c) & 1) != 0 && (!is_signed || sum > 0);
+          scores[i][c] = counts ? static_cast<std::uint32_t>(sum) << code_bits : 0;
+        }
+        const std::uint32_t code = tile - 1 - slice - 2 * q;
+        packed[i].push(scores[i][0] + code, scores[i][1] + code - 1);
+      }
+      if constexpr (WithColumns) {
+        thread::packed_top2 column[2];
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+          const std::uint32_t code = tile - 1 - r;
+          column[c].push(scores[0][c] + code, scores[1][c] + code - 8);
+          column[c].push(scores[2][c] + code - 16, scores[3][c] + code - 24);
+#pragma unroll
+          for (int distance = 4; distance < 32; distance *= 2) {
+            column[c].merge(
+                {__shfl_xor_sync(all, column[c].best, distance), __shfl_xor_sync(all, column[c].second, distance)});
+          }
+        }
+        const thread::packed_top2 state = r % 2 == 0 ? column[0] : column[1];
+        const int row = __shfl_sync(all, row_index, tile - 1 - static_cast<int>(state.best % tile));
+        if (cell != nullptr) {
+          thread::push<typename RowTie::column_order>(cell,
+                                                      {static_cast<std::int32_t>(state.best >> code_bits), row,
+                                                       static_cast<std::int32_t>(state.second >> code_bits)},
+                                                      floor);
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      take(i, static_cast<std::int32_t>(packed[i].best >> code_bits),
+           now.first_place + tile - 1 - static_cast<int>(packed[i].best % tile),
+           static_cast<std::int32_t>(packed[i].second >> code_bits));
+    }
+  };
+
   const int tiles = (column_count + tile - 1) / tile;
   for (int first_tile = 0; first_tile < tiles; first_tile += 32) {
     unsigned visits = __ballot_sync(all, first_tile + lane < tiles && may_admit(first_tile + lane));
-    for (; visits != 0; visits &= visits - 1) {
-      const int first_place = (first_tile + __ffs(static_cast<int>(visits)) - 1) * tile;
-      thread::packed_top2 packed[4];
-      for (int slice = 0; slice < tile && first_place + slice < column_count; slice += 8) {
-        // Which of the lane's eight pairs are admissible: bit 2 i + c is that of row i and column c.
-        unsigned admissible = 0xff;
-        const epipolar::column_terms terms[2] = {column_terms[first_place + slice + 2 * q],
-                                                 column_terms[first_place + slice + 2 * q + 1]};
-        if (has_homography) {
-          unsigned admits = 0;
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-#pragma unroll
-            for (int c = 0; c < 2; ++c) {
-              const point at{terms[c].x, terms[c].y};
-              admits |= (pair.geometry.homography.admits(located[i], at) ? 1u : 0u) << (2 * i + c);
-            }
-          }
-          admissible = admits;
-          if (!__any_sync(all, admissible != 0)) continue;
-        }
-        if (has_epipolar) {
-          unsigned admits = 0;
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-#pragma unroll
-            for (int c = 0; c < 2; ++c) {
-              admits |= (pair.geometry.epipolar.admits(line[i], terms[c]) ? 1u : 0u) << (2 * i + c);
-            }
-          }
-          admissible &= admits;
-          if (!__any_sync(all, admissible != 0)) continue;
-        }
-
-        // Scores.
-        const int own = column_index[first_place + slice + r];  // the column that this lane brings
-        const words b = words::load(own >= 0 ? columns + own * right.stride : nullptr);
-        int pushed = -1;  // the column whose state this lane will push
-        std::uint32_t floor = 0;
-        if constexpr (WithColumns) {
-          const int column = __shfl_sync(all, own, 4 * (2 * q + r % 2));
-          if (r < 2 && column >= 0) {
-            pushed = column;
-            floor = thread::second_so_far(arrays.column_cells + pair.first_column + column);
-          }
-        }
-        std::int32_t sums[2][4] = {};
-#pragma unroll
-        for (int k = 0; k < words::count; k += 2) {
-#pragma unroll
-          for (int half = 0; half < 2; ++half) {
-            detail::mma_16x8x32<Element>(sums[half], a[2 * half].word[k], a[2 * half + 1].word[k],
-                                         a[2 * half].word[k + 1], a[2 * half + 1].word[k + 1], b.word[k],
-                                         b.word[k + 1]);
-          }
-        }
-
-        // Top-2.
-        std::uint32_t scores[4][2];  // [row][column], shifted
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-#pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            const std::int32_t sum = sums[i / 2][i % 2 * 2 + c];
-            const bool counts = (admissible >> (2 * i + c) & 1) != 0 && (!is_signed || sum > 0);
-            scores[i][c] = counts ? static_cast<std::uint32_t>(sum) << code_bits : 0;
-          }
-          const std::uint32_t code = tile - 1 - slice - 2 * q;
-          packed[i].push(scores[i][0] + code, scores[i][1] + code - 1);
-        }
-        if constexpr (WithColumns) {
-          thread::packed_top2 column[2];
-#pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            const std::uint32_t code = tile - 1 - r;
-            column[c].push(scores[0][c] + code, scores[1][c] + code - 8);
-            column[c].push(scores[2][c] + code - 16, scores[3][c] + code - 24);
-#pragma unroll
-            for (int distance = 4; distance < 32; distance *= 2) {
-              column[c].merge(
-                  {__shfl_xor_sync(all, column[c].best, distance), __shfl_xor_sync(all, column[c].second, distance)});
-            }
-          }
-          const thread::packed_top2 state = r % 2 == 0 ? column[0] : column[1];
-          const int row = __shfl_sync(all, row_index, tile - 1 - static_cast<int>(state.best % tile));
-          if (pushed >= 0) {
-            thread::push<typename RowTie::column_order>(arrays.column_cells + pair.first_column + pushed,
-                                                        {static_cast<std::int32_t>(state.best >> code_bits), row,
-                                                         static_cast<std::int32_t>(state.second >> code_bits)},
-                                                        floor);
-          }
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        take(i, static_cast<std::int32_t>(packed[i].best >> code_bits),
-             first_place + tile - 1 - static_cast<int>(packed[i].best % tile),
-             static_cast<std::int32_t>(packed[i].second >> code_bits));
-      }
+    if (visits == 0) continue;
+    const auto next_tile = [&] { return first_tile + __ffs(static_cast<int>(visits)) - 1; };
+    tile_columns next = fetch(next_tile());
+    while (visits != 0) {  // one tile ahead of the one being scored
+      const tile_columns now = next;
+      visits &= visits - 1;
+      if (visits != 0) next = fetch(next_tile());
+      score_tile(now);
     }
   }
 
