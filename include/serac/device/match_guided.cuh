@@ -106,57 +106,98 @@ inline std::size_t guided_workspace(const guided_extent& extent, bool cross_chec
   return carver.used();
 }
 
-/// The lists of a wave of at most most_wave_pairs pairs by ordered features, to `lists`: publishing (24 pairs a launch)
-/// and four launches. `range_at(i)` and `geometry_at(i)` are those of pair i. Arguments already checked.
-template <class Policy, class RangeAt, class GeometryAt, class Acceptance, class Lists>
-status match_guided_wave(const descriptor_view<typename Policy::element>& left,
-                         const descriptor_view<typename Policy::element>& right, const keypoint_view& left_points,
-                         const keypoint_view& right_points, std::int64_t pair_count, RangeAt range_at,
-                         GeometryAt geometry_at, const match_options& options, const Acceptance& accept,
-                         const Lists& lists, void* workspace, cudaStream_t stream) noexcept {
+/// A wave of at most most_wave_pairs pairs under way by ordered features; the steps in the order of matching. Arguments
+/// already checked.
+template <class Policy>
+class guided_wave {
+ public:
   using element = typename Policy::element;
+  using view = descriptor_view<element>;
   using tie = typename tie_of<Policy>::type;
-  const guided_extent extent = guided_extent_of(pair_count, range_at);
-  workspace_carver carver(workspace);
-  const guided_scratch scratch(carver, extent, options.cross_check);
-  const kernel::guided_arrays& arrays = scratch.arrays;
 
-  guided_extent placed;
-  for (std::int64_t first = 0; first < pair_count; first += kernel::guided_pair_slice::capacity) {
-    kernel::guided_pair_slice slice;
-    const int count = static_cast<int>(std::min<std::int64_t>(pair_count - first, slice.capacity));
-    for (int i = 0; i < count; ++i) slice.pairs[i] = placed.add(range_at(first + i), geometry_at(first + i));
-    if (auto s = launch("publish_guided_pairs", kernel::publish_guided_pairs<>, dim3(1), 32, 0, stream, slice, count,
-                        scratch.pairs + first, arrays.match_counts + first);
-        !s.ok()) {
-      return s;
+  /// `range_at(i)` is the range_pair of pair i.
+  template <class RangeAt>
+  guided_wave(const view& left, const view& right, const keypoint_view& left_points, const keypoint_view& right_points,
+              std::int64_t pair_count, RangeAt range_at, bool cross_check, void* workspace,
+              cudaStream_t stream) noexcept
+      : left_(left),
+        right_(right),
+        left_points_(left_points),
+        right_points_(right_points),
+        extent_(guided_extent_of(pair_count, range_at)),
+        carver_(workspace),
+        scratch_(carver_, extent_, cross_check),
+        stream_(stream) {}
+
+  /// Brings the pairs to the device, 24 a launch; `geometry_at(i)` is the geometry of pair i.
+  template <class RangeAt, class GeometryAt>
+  status publish(RangeAt range_at, GeometryAt geometry_at) const noexcept {
+    guided_extent placed;
+    for (std::int64_t first = 0; first < extent_.pairs; first += kernel::guided_pair_slice::capacity) {
+      kernel::guided_pair_slice slice;
+      const int count = static_cast<int>(std::min<std::int64_t>(extent_.pairs - first, slice.capacity));
+      for (int i = 0; i < count; ++i) slice.pairs[i] = placed.add(range_at(first + i), geometry_at(first + i));
+      if (auto s = launch("publish_guided_pairs", kernel::publish_guided_pairs<>, dim3(1), 32, 0, stream_, slice, count,
+                          scratch_.pairs + first, scratch_.arrays.match_counts + first);
+          !s.ok()) {
+        return s;
+      }
     }
+    return {};
   }
 
-  const auto pairs = static_cast<unsigned>(pair_count);
-  if (extent.most_rows > 0) {
-    if (auto s = launch("order_features", kernel::order_features<tie>, dim3(2, pairs), kernel::guided_order_threads, 0,
-                        stream, arrays, left_points, right_points);
-        !s.ok()) {
-      return s;
-    }
-    const auto match = options.cross_check ? kernel::match_tiles<element, Policy::width, tie, true, Acceptance>
-                                           : kernel::match_tiles<element, Policy::width, tie, false, Acceptance>;
-    const dim3 grid(blocks_for(extent.most_rows, guided_tile * kernel::guided_match_threads / 32), pairs);
-    if (auto s = launch("match_tiles", match, grid, kernel::guided_match_threads, 0, stream, arrays, left, right,
-                        left_points, accept);
-        !s.ok()) {
-      return s;
-    }
-    if (auto s = launch("judge_columns", kernel::judge_columns<typename tie::column_order, Acceptance>,
-                        dim3(blocks_for(extent.most_rows, kernel::guided_judge_threads), pairs),
-                        kernel::guided_judge_threads, 0, stream, arrays, accept);
-        !s.ok()) {
-      return s;
-    }
+  status order() const noexcept {
+    if (extent_.most_rows == 0) return {};
+    return launch("order_features", kernel::order_features<tie>, dim3(2, pairs()), kernel::guided_order_threads, 0,
+                  stream_, scratch_.arrays, left_points_, right_points_);
   }
-  return write_lists(arrays.matches, kernel::guided_rows{arrays}, pair_count, extent.most_rows, options, lists, stream);
-}
+
+  template <class Acceptance>
+  status match(const Acceptance& accept) const noexcept {
+    if (extent_.most_rows == 0) return {};
+    const auto match = scratch_.arrays.column_cells != nullptr
+                           ? kernel::match_tiles<element, Policy::width, tie, true, Acceptance>
+                           : kernel::match_tiles<element, Policy::width, tie, false, Acceptance>;
+    const dim3 grid(blocks_for(extent_.most_rows, guided_tile * kernel::guided_match_threads / 32), pairs());
+    return launch("match_tiles", match, grid, kernel::guided_match_threads, 0, stream_, scratch_.arrays, left_, right_,
+                  left_points_, accept);
+  }
+
+  template <class Acceptance>
+  status judge(const Acceptance& accept) const noexcept {
+    if (extent_.most_rows == 0) return {};
+    return launch("judge_columns", kernel::judge_columns<typename tie::column_order, Acceptance>,
+                  dim3(blocks_for(extent_.most_rows, kernel::guided_judge_threads), pairs()),
+                  kernel::guided_judge_threads, 0, stream_, scratch_.arrays, accept);
+  }
+
+  template <class Lists>
+  status write(const match_options& options, const Lists& lists) const noexcept {
+    return write_lists(scratch_.arrays.matches, kernel::guided_rows{scratch_.arrays}, extent_.pairs, extent_.most_rows,
+                       options, lists, stream_);
+  }
+
+  /// All steps.
+  template <class RangeAt, class GeometryAt, class Acceptance, class Lists>
+  status run(RangeAt range_at, GeometryAt geometry_at, const match_options& options, const Acceptance& accept,
+             const Lists& lists) const noexcept {
+    if (auto s = publish(range_at, geometry_at); !s.ok()) return s;
+    if (auto s = order(); !s.ok()) return s;
+    if (auto s = match(accept); !s.ok()) return s;
+    if (auto s = judge(accept); !s.ok()) return s;
+    return write(options, lists);
+  }
+
+ private:
+  unsigned pairs() const noexcept { return static_cast<unsigned>(extent_.pairs); }
+
+  view left_, right_;
+  keypoint_view left_points_, right_points_;
+  guided_extent extent_;
+  workspace_carver carver_;
+  guided_scratch scratch_;
+  cudaStream_t stream_;
+};
 
 /// The list of one pair by the classic path: every pair of features is scored and `admissible` asked about it.
 template <class Policy, class Admissible, class Acceptance, class Lists>
@@ -247,13 +288,11 @@ status match_guided(const descriptor_view<typename Policy::element>& left,
   if constexpr (detail::is_guide<Admissible> && detail::may_order<Policy>) {
     if (detail::orders_features<Policy>()) {
       if (auto s = detail::check_path(Policy::path, rows.count, columns.count); !s.ok()) return s;
-      return detail::match_guided_wave<Policy>(
-          rows, columns, admissible.left, admissible.right, 1,
-          [&](std::int64_t) {
-            return detail::range_pair{{0, rows.count}, {0, columns.count}};
-          },
-          [&](std::int64_t) { return two_view_geometry(admissible.geometry); }, options, accept, list, workspace,
-          stream);
+      const auto range_at = [&](std::int64_t) { return detail::range_pair{{0, rows.count}, {0, columns.count}}; };
+      const detail::guided_wave<Policy> wave(rows, columns, admissible.left, admissible.right, 1, range_at,
+                                             options.cross_check, workspace, stream);
+      return wave.run(
+          range_at, [&](std::int64_t) { return two_view_geometry(admissible.geometry); }, options, accept, list);
     }
   }
   if constexpr (Policy::path == match_path::classic) {
@@ -332,15 +371,13 @@ status match_guided_batch(const guided_batch_view<typename Policy::element>& bat
     if (detail::orders_features<Policy>()) {
       if (auto s = detail::check_path(Policy::path, 0, 0); !s.ok()) return s;
       for (std::int64_t first = 0; first < images.pair_count; first += wave_pairs) {
+        const detail::batch_ranges<element> range_at{images, options, first};
+        const detail::guided_wave<Policy> wave(images.descriptors, images.descriptors, batch.keypoints, batch.keypoints,
+                                               std::min(wave_pairs, images.pair_count - first), range_at,
+                                               options.cross_check, workspace, stream);
+        const auto geometry_at = [&](std::int64_t pair) { return batch.geometries[first + pair]; };
         const kernel::batch_lists lists{output.pairs, output.offsets + first, first == 0};
-        if (auto s = detail::match_guided_wave<Policy>(
-                images.descriptors, images.descriptors, batch.keypoints, batch.keypoints,
-                std::min(wave_pairs, images.pair_count - first), detail::batch_ranges<element>{images, options, first},
-                [&](std::int64_t pair) { return batch.geometries[first + pair]; }, options, accept, lists, workspace,
-                stream);
-            !s.ok()) {
-          return s;
-        }
+        if (auto s = wave.run(range_at, geometry_at, options, accept, lists); !s.ok()) return s;
       }
       return {};
     }
