@@ -12,8 +12,7 @@
 
 #include <serac/survey/device_worker.cuh>
 #include <serac/survey/host_worker.hpp>
-#include <support/gpu.cuh>
-#include <support/surveys.hpp>
+#include <support/survey_checks.cuh>
 
 using namespace serac;
 using namespace serac::test;
@@ -26,62 +25,10 @@ struct colmap_ties : policy_for<128> {
   using tie = tie_break::siftgpu;
 };
 
-int device_count() {
-  int count = 0;
-  require_cuda(cudaGetDeviceCount(&count));
-  return count;
-}
-
-/// A worker on each of the first `count` GPUs, with hooks if there are any.
-survey::worker_list<std::uint8_t> gpus(int count, const hooks& before = {}) {
-  survey::worker_list<std::uint8_t> workers;
-  for (int device = 0; device < count; ++device) {
-    workers.push_back(std::make_unique<hooked_worker<>>(std::make_unique<survey::device_worker<>>(device), before));
-  }
-  return workers;
-}
-
-match_options loose() {
-  match_options options;
-  options.max_ratio = 0.9f;
-  return options;
-}
-
-/// A random survey: small images, or a few large ones.
-image_batch<> random_survey(random_source& random, std::uint64_t seed) {
-  if (!small_run() && seed % 8 == 0) return random_batch(random, 2 + random.below(4), 20000, 12);
-  if (seed % 4 == 0) return random_batch(random, 1 + random.below(200), 100, 800);
-  return random_batch(random, 1 + random.below(20), small_run() ? 100 : 1000, 100);
-}
-
-/// Random surveys on the workers give the lists made pair by pair on the host.
-void check_random_surveys(const survey::worker_list<std::uint8_t>& workers, std::uint64_t first_seed) {
-  std::int64_t matches = 0;
-  for (std::uint64_t seed = first_seed; seed < first_seed + (small_run() ? 4 : 24); ++seed) {
-    random_source random(seed);
-    INFO("seed " << seed);
-    const auto batch = random_survey(random, seed);
-    match_options match = loose();
-    if (seed % 5 == 0) match.max_matches = 9;
-    if (seed % 7 == 0) match.max_features = 50;
-    if (seed % 3 == 0) match.cross_check = false;
-    checked_survey<> survey(batch, match);
-    const auto options = random_run_options(random, *workers.front(), survey.images(), match);
-    matches += survey.run(workers, options, 1 + random.below(300)).matches;
-  }
-  CHECK(matches > (small_run() ? 10 : 5000));
-}
-
 }  // namespace
 
 TEST_CASE("random surveys on one GPU give the lists of their pairs one by one", "[survey]") {
   check_random_surveys(gpus(1), 1);
-}
-
-TEST_CASE("several GPUs give the same bytes in the same order", "[survey]") {
-  if (device_count() < 2) return skip("there is one GPU: nothing is shared out between GPUs");
-  check_random_surveys(gpus(2), 101);
-  if (device_count() > 2) check_random_surveys(gpus(device_count()), 201);
 }
 
 TEST_CASE("a GPU and the host share one survey", "[survey]") {
