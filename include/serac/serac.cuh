@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Everything: the device library and the host backend.
+/// Everything but the survey engine, which is in survey/: the device library and the host backend.
 #pragma once
 
 #include <serac/acceptance.hpp>

@@ -95,9 +95,12 @@ class device_worker : public worker<typename Policy::element> {
   }
 
   ~device_worker() override {
+    int previous = 0;
+    cudaGetDevice(&previous);
     cudaSetDevice(device_);
     cudaDeviceSynchronize();
     own_.reset();
+    cudaSetDevice(previous);
     cudaGetLastError();
   }
 
@@ -213,7 +216,10 @@ class device_worker : public worker<typename Policy::element> {
   }
 
   bool usable() noexcept override {
+    int previous = 0;
+    cudaGetDevice(&previous);
     const bool works = cudaSetDevice(device_) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess;
+    cudaSetDevice(previous);
     cudaGetLastError();
     return works;
   }

@@ -41,7 +41,8 @@ struct matched_pair {
   std::int64_t count;
 };
 
-/// Where lists go: called on the caller's thread for one pair after the other, in order. May take its time, and throw.
+/// Where lists go: called on the caller's thread for one pair after the other, in order, so that it also knows how far
+/// the run is. May take its time, and throw.
 using list_sink = std::function<void(const matched_pair& list)>;
 
 /// What a run may use, and how to stop it.
