@@ -27,6 +27,11 @@ serac::status match(const serac::descriptor_view<typename Policy::element>& view
   return serac::device::match<Policy>(view, view, {}, accept, {}, nullptr, 0, nullptr);
 }
 
+template <class Policy, class Admissible>
+serac::status match_guided(const serac::descriptor_view<typename Policy::element>& view, const Admissible& admissible) {
+  return serac::device::match_guided<Policy>(view, view, admissible, {}, {}, nullptr, 0, nullptr);
+}
+
 }  // namespace
 
 extern const void* const serac_compile_all[];
@@ -38,4 +43,6 @@ const void* const serac_compile_all[] = {
     reinterpret_cast<const void*>(match<serac::default_policy, serac::angular_acceptance>),
     reinterpret_cast<const void*>(match<serac::default_policy, serac::acceptance_view>),
     reinterpret_cast<const void*>(match<siftgpu, serac::angular_acceptance>),
+    reinterpret_cast<const void*>(match_guided<serac::default_policy, serac::guided_by<>>),
+    reinterpret_cast<const void*>(match_guided<siftgpu, serac::admissible_bits>),
 };
