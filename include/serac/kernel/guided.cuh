@@ -58,7 +58,8 @@ struct guided_pair_slice {
 
 /// Brings descriptions of pairs to device memory. One thread a pair.
 template <class Slice = guided_pair_slice>
-__global__ void publish_guided_pairs(Slice slice, int count, guided_pair* pairs, std::uint32_t* match_counts) {
+__global__ void publish_guided_pairs(const __grid_constant__ Slice slice, int count, guided_pair* pairs,
+                                     std::uint32_t* match_counts) {
   const int i = static_cast<int>(threadIdx.x);
   if (i < count) pairs[i] = slice.pairs[i], match_counts[i] = 0;
 }
