@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <serac/survey/host_worker.hpp>
@@ -304,6 +305,33 @@ TEST_CASE("what the sources and the sink throw ends the run without a gap", "[su
   survey::run_options none;
   none.batch_pairs = 0;
   CHECK(thrown_by([&] { survey.run(workers, none); }).find("options.batch_pairs") != std::string::npos);
+}
+
+TEST_CASE("pairs that are not there yet are waited for, unless something fails meanwhile", "[survey]") {
+  random_source random(12);
+  const auto batch = random_batch(random, 20, 40, 300);
+  checked_survey<> survey(batch, loose());
+  const auto workers = workers_of(2);
+  std::int64_t calls = 0;
+  const survey::pair_source late = [&, inner = survey.pairs(30)](image_pair* destination, std::int64_t room) {
+    return ++calls % 4 == 0 ? inner(destination, room) : -1;
+  };
+  const auto result = survey::run<std::uint8_t>(survey.images(), late, survey.sink(), workers, loose());
+  CHECK_FALSE(result.cancelled);
+  CHECK(result.pairs == survey.pair_count());
+  CHECK(calls > 30);
+
+  const survey::pair_source endless = [&, inner = survey.pairs(30), first = true](image_pair* destination,
+                                                                                  std::int64_t room) mutable {
+    return std::exchange(first, false) ? inner(destination, room) : -1;
+  };
+  const auto sink = [&, inner = survey.sink()](const survey::matched_pair& list) {
+    inner(list);
+    if (list.number == 29) throw std::runtime_error("the sink fails");
+  };
+  CHECK(thrown_by([&] { survey::run<std::uint8_t>(survey.images(), endless, sink, workers, loose()); }) ==
+        "the sink fails");
+  CHECK(survey.delivered() == 30);
 }
 
 TEST_CASE("a run that is cancelled delivers a beginning", "[survey]") {

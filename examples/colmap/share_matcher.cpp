@@ -37,13 +37,11 @@ bool share_matcher::wants() {
 void share_matcher::give(share next) {
   const std::lock_guard lock(mutex_);
   given_.push_back(std::move(next));
-  changed_.notify_all();
 }
 
 void share_matcher::end() {
   const std::lock_guard lock(mutex_);
   ended_ = true;
-  changed_.notify_all();
 }
 
 std::optional<share_lists> share_matcher::take() {
@@ -62,11 +60,9 @@ bool share_matcher::finished() {
 }
 
 std::int64_t share_matcher::pull(serac::image_pair* destination, std::int64_t room) {
-  std::unique_lock lock(mutex_);
-  waiting_ = true;
-  changed_.wait(lock, [&] { return ended_ || !given_.empty(); });
-  waiting_ = false;
-  if (given_.empty()) return 0;
+  const std::lock_guard lock(mutex_);
+  waiting_ = given_.empty();
+  if (waiting_) return ended_ ? 0 : -1;
   share& next = given_.front();
   const std::size_t count = std::min(next.pairs.size() - pulled_, static_cast<std::size_t>(room));
   std::copy_n(next.pairs.begin() + static_cast<std::ptrdiff_t>(pulled_), count, destination);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -68,7 +67,6 @@ class share_matcher {
 
   backend backend_;
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::deque<share> given_;     // not yet pulled wholly; the first up to pulled_
   std::deque<share> matching_;  // pulled; the first is being collected
   std::size_t pulled_ = 0;

@@ -128,6 +128,12 @@ class Mpi(ToolTest):
         result = self.run_ranks(3, "exhaustive", database, code=2)
         self.assertIn("rank 0: image 'bad.jpg'", result.stderr)
         self.assertEqual(database.matches(), {})
+        large = self.database(name="large.db")
+        for number in (1, 2, 3):
+            large.add_image(number, tokens=range(9000))
+        result = self.run_ranks(3, "exhaustive", large, "--memory_budget", 2,
+                                code=2)
+        self.assertIn("the largest pair of images needs", result.stderr)
 
     def test_a_rank_that_dies(self):
         whole, expected = self.survey(60, 400)

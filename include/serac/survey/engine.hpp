@@ -190,9 +190,11 @@ class engine {
           pulled.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, most_pairs)));
           used = 0;
           if (pulled.empty()) {
-            const std::lock_guard lock(mutex_);
-            reached_end_ = true;
-            break;
+            std::unique_lock lock(mutex_);
+            reached_end_ = count == 0;
+            if (reached_end_) break;
+            changed_.wait_for(lock, moment);
+            continue;
           }
         }
         auto next = std::make_unique<window>();
@@ -604,7 +606,8 @@ class engine {
     }
   }
 
-  static constexpr std::chrono::milliseconds poll{50};  // how soon a cancellation is seen
+  static constexpr std::chrono::milliseconds poll{50};   // how soon a cancellation is seen
+  static constexpr std::chrono::milliseconds moment{1};  // until pairs are asked for again
 
   const image_source<T>& images_;
   const pair_source& pair_source_;

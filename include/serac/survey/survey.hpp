@@ -29,8 +29,9 @@ struct image_source {
   std::function<void(std::int32_t image, std::int64_t count, T* destination)> read;
 };
 
-/// Where pairs come from: writes the next ones, at most `room`, and returns how many; 0 is the end. Called from one
-/// thread, which is not the caller's. May block, and throw.
+/// Where pairs come from: writes the next ones, at most `room`, and returns how many; 0 is the end, and below 0 there
+/// are none at present: ask again in a moment. Called from one thread, which is not the caller's. May throw; a run that
+/// ends early waits for it to return.
 using pair_source = std::function<std::int64_t(image_pair* destination, std::int64_t room)>;
 
 /// The list of one pair. It lives until the sink returns.
