@@ -12,6 +12,7 @@
 #include <cstring>
 #include <deque>
 #include <iostream>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -90,6 +91,44 @@ share_lists unpacked_lists(const message& bytes) {
 void send(int rank, tag kind, const message& bytes = {}) {
   MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, kind, MPI_COMM_WORLD);
 }
+
+/// Messages on their way. The first rank sends by this alone: one that waited for a receiver who waits for it would
+/// wait for ever.
+class outbox {
+ public:
+  outbox() = default;
+  /// After an error nobody may be there to receive: what has not left is left to MPI_Abort, in memory that stays.
+  ~outbox() {
+    if (!letters_.empty()) new std::list<letter>(std::move(letters_));
+  }
+  outbox(const outbox&) = delete;
+  outbox& operator=(const outbox&) = delete;
+
+  void send(int rank, tag kind, message bytes = {}) {
+    letter& next = letters_.emplace_back();
+    next.bytes = std::move(bytes);
+    MPI_Isend(next.bytes.data(), static_cast<int>(next.bytes.size()), MPI_BYTE, rank, kind, MPI_COMM_WORLD,
+              &next.request);
+    letters_.remove_if([](letter& each) {
+      int done = 0;
+      MPI_Test(&each.request, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    });
+  }
+
+  /// Waits until all have left.
+  void finish() {
+    for (letter& each : letters_) MPI_Wait(&each.request, MPI_STATUS_IGNORE);
+    letters_.clear();
+  }
+
+ private:
+  struct letter {
+    message bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  std::list<letter> letters_;
+};
 
 /// A message that has arrived.
 struct received {
@@ -182,6 +221,7 @@ class coordinator {
       idle = hand_out() && idle;
       if (idle) pause();
     }
+    out_.finish();
     const times own = times_of(own_.result());
     return {sum_.busy + own.busy, sum_.read + own.read};
   }
@@ -216,14 +256,14 @@ class coordinator {
           if (own) {
             own_.give(next);
           } else {
-            send(asking_.front(), take_share, packed(next));
+            out_.send(asking_.front(), take_share, packed(next));
             asking_.pop_front();
           }
           given_.emplace(next.number, std::move(next));
         }
       }
       if (ended_) {
-        for (; !asking_.empty(); asking_.pop_front()) send(asking_.front(), no_more);
+        for (; !asking_.empty(); asking_.pop_front()) out_.send(asking_.front(), no_more);
         own_.end();
         own_ended_ = true;
       }
@@ -231,6 +271,7 @@ class coordinator {
     }
   }
 
+  outbox out_;
   share_source& shares_;
   share_matcher& own_;
   int size_;
@@ -280,16 +321,18 @@ void ranks::run(database& target, const pair_generator& pairs, const match_setti
   const plan work = make_plan(target, images, pairs, limits);
   print_plan(std::cout, work, images);
   if (dry_run || work.to_do == 0) {
+    outbox out;
     for (int helping = size_ - 1; helping > 0;) {
       received next;
       if (!receive(next)) {
         pause();
       } else if (next.kind == want_share) {
-        send(next.from, no_more);
+        out.send(next.from, no_more);
       } else if (next.kind == take_times) {
         --helping;
       }
     }
+    out.finish();
     return;
   }
 

@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -97,6 +98,32 @@ class Mpi(ToolTest):
                     self.assertIn("sha256 of all matches", result.stdout)
                     self.assertEqual(ranks > 1,
                                      f"on {ranks} ranks" in result.stdout)
+
+    def test_shares_and_lists_that_cross(self):
+        """Messages too long to be sent before somebody receives them."""
+        single, _ = self.survey(210, 16)
+        several = self.copy_of(single, "several.db")
+        options = ("--ExhaustiveMatching.block_size", 7,
+                   "--SiftMatching.min_num_inliers", 1)
+        self.run_tool("exhaustive", single, *options)
+        self.run_ranks(2, "exhaustive", several, *options)
+        self.assertEqual(several.dump(but=()), single.dump(but=()))
+
+    def test_an_error_while_lists_come_in(self):
+        """Another program takes the database's write lock for good."""
+        database, expected = self.survey(210, 16)
+        lock = sqlite3.connect(database.path, isolation_level=None)
+        self.addCleanup(lock.close)
+        lock.execute("PRAGMA journal_mode = WAL")
+        lock.execute("BEGIN IMMEDIATE")
+        result = self.run_ranks(
+            2, "exhaustive", database, "--lock_timeout", 0.3,
+            "--ExhaustiveMatching.block_size", 7, code=2)
+        self.assertIn("another process has locked it", result.stderr)
+        lock.execute("ROLLBACK")
+        self.run_ranks(2, "exhaustive", database,
+                       "--ExhaustiveMatching.block_size", 7)
+        self.assertEqual(database.matches(), expected)
 
     def test_it_goes_on_where_another_run_was(self):
         database, expected = self.survey(20, 40)
