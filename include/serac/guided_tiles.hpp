@@ -42,48 +42,74 @@ struct point_box {
   }
 };
 
-/// What is known of the 32 features of a tile: all lie in the box {center + s a + r b : |s|, |r| <= 1}.
-struct alignas(32) tile_bounds {
-  point center;
-  point a, b;     ///< half the box's sides
+/// What is known of the 32 features of a tile: all lie in the convex hull of four corners.
+struct alignas(16) tile_bounds {
+  point corners[4];
   float squared;  ///< epipolar: the greatest row_terms::squared, or column_terms::fx^2 + fy^2
-  float unused;
+  float unused[3];
 };
 
-/// Distances along the sides of a tile's box, from which the box is made. Empty at first; lanes of a warp may each take
-/// some points in and merge.
+/// Coordinates in which the hull of a tile's features is a rectangle: along `direction` from `origin`, and across it
+/// divided by the width of a beam that narrows towards the epipole.
+struct tile_frame {
+  point origin;
+  point direction;    ///< of length 1 up to rounding
+  float convergence;  ///< the beam's width is 1 - convergence * (distance along): 0: it stays
+};
+
+/// Extent of a tile's features in its frame. Empty at first; lanes of a warp may each take some points in and merge.
 struct tile_extent {
-  float min_s = HUGE_VALF, max_s = -HUGE_VALF, min_r = HUGE_VALF, max_r = -HUGE_VALF;
+  float min_along = HUGE_VALF, max_along = -HUGE_VALF;
+  float min_across = HUGE_VALF, max_across = -HUGE_VALF;  ///< distances
+  float min_beam = HUGE_VALF, max_beam = -HUGE_VALF;      ///< distances divided by the beam's width
   float squared = 0;
 
-  /// `direction` is that of the first side, of length 1 up to rounding.
-  SERAC_HOST_DEVICE static tile_extent of(point p, point direction, float squared) {
+  SERAC_HOST_DEVICE static tile_extent of(point p, const tile_frame& frame, float squared) {
+    const float x = p.x - frame.origin.x, y = p.y - frame.origin.y;
     tile_extent e;
-    e.min_s = e.max_s = direction.x * p.x + direction.y * p.y;
-    e.min_r = e.max_r = direction.x * p.y - direction.y * p.x;
+    e.min_along = e.max_along = frame.direction.x * x + frame.direction.y * y;
+    e.min_across = e.max_across = frame.direction.x * y - frame.direction.y * x;
+    e.min_beam = e.max_beam = e.min_across / (1 - frame.convergence * e.min_along);
     e.squared = squared;
     return e;
   }
   SERAC_HOST_DEVICE void merge(const tile_extent& other) {
-    min_s = lesser_of(other.min_s, min_s), max_s = greater_of(other.max_s, max_s);
-    min_r = lesser_of(other.min_r, min_r), max_r = greater_of(other.max_r, max_r);
+    min_along = lesser_of(other.min_along, min_along), max_along = greater_of(other.max_along, max_along);
+    min_across = lesser_of(other.min_across, min_across), max_across = greater_of(other.max_across, max_across);
+    min_beam = lesser_of(other.min_beam, min_beam), max_beam = greater_of(other.max_beam, max_beam);
     squared = greater_of(other.squared, squared);
   }
 
-  /// The box. With u = 2^-24 and R the greatest coordinate of a point, the distances are within 5 u R of the true ones,
-  /// a point differs from what its true distances say by at most 4 u |p| (the direction's length) and the center is
-  /// rounded: less than 30 u R together. R is at most twice the greatest distance, and each half side is that much
-  /// longer: 128 u times it.
-  SERAC_HOST_DEVICE tile_bounds bounds(point direction) const {
-    const float greatest = greater_of(greater_of(fabsf(min_s), fabsf(max_s)), greater_of(fabsf(min_r), fabsf(max_r)));
-    const float slack = greatest * 0x1p-17f;
-    const float s = min_s / 2 + max_s / 2, half_s = (max_s / 2 - min_s / 2) + slack;
-    const float r = min_r / 2 + max_r / 2, half_r = (max_r / 2 - min_r / 2) + slack;
-    return {{direction.x * s - direction.y * r, direction.y * s + direction.x * r},
-            {direction.x * half_s, direction.y * half_s},
-            {-direction.y * half_r, direction.x * half_r},
-            squared,
-            0};
+  /// The hull; `reach`, R, is at least the greatest coordinate of a feature of the image. A trapezoid where the beam's
+  /// width w stays between 1/4 and 4, the epipole is not nearer than R / 32, the features lie within R / 8 of the axis
+  /// and no corner is beyond 4 R; else a rectangle, whose corners are within 2 R.
+  ///
+  /// With u = 2^-24: a distance along or across is computed within 16 u R, hence w within 16 u 32 + 4 u, which is
+  /// 2064 u w; so a distance across that is made from a beam coordinate is off by 258 u R more. The direction's length
+  /// and the corners' own roundings cost less than 64 u R. The hull is wider by 1024 u R on every side.
+  SERAC_HOST_DEVICE tile_bounds bounds(const tile_frame& frame, float reach) const {
+    const float slack = reach * 0x1p-14f;
+    const float along[2] = {min_along - slack, max_along + slack};
+    const float widths[2] = {1 - frame.convergence * along[0], 1 - frame.convergence * along[1]};
+    tile_bounds made{};
+    made.squared = squared;
+    bool beam =
+        frame.convergence != 0 && frame.convergence * reach <= 32 && greater_of(max_across, -min_across) <= reach / 8;
+    for (int end = 0; end < 2; ++end) beam = beam && widths[end] >= 0.25f && widths[end] <= 4;
+    for (int attempt = beam ? 0 : 1; attempt < 2; ++attempt) {
+      bool near = true;
+      for (int k = 0; k < 4; ++k) {
+        const float r = attempt == 1
+                            ? (k % 2 == 0 ? min_across - slack : max_across + slack)
+                            : (k % 2 == 0 ? min_beam * widths[k / 2] - slack : max_beam * widths[k / 2] + slack);
+        const point corner{frame.origin.x + (frame.direction.x * along[k / 2] - frame.direction.y * r),
+                           frame.origin.y + (frame.direction.y * along[k / 2] + frame.direction.x * r)};
+        made.corners[k] = corner;
+        near = near && fabsf(corner.x) <= 4 * reach && fabsf(corner.y) <= 4 * reach;
+      }
+      if (near) break;
+    }
+    return made;
   }
 };
 
@@ -185,13 +211,16 @@ struct feature_order {
     return kind == order_kind::location ? curve_bin(p) : angle_bin(p);
   }
 
-  /// The direction of the first side of the box of a tile that holds a feature at `p`.
-  SERAC_HOST_DEVICE point direction(point p) const {
-    if (kind != order_kind::angle) return {1, 0};
+  /// The greatest coordinate of a place that has a bin.
+  SERAC_HOST_DEVICE float reach() const { return box.reach() + margin; }
+
+  /// The frame of a tile that holds a feature at `p`: towards the epipole, or along the axes.
+  SERAC_HOST_DEVICE tile_frame frame(point p) const {
+    if (kind != order_kind::angle) return {p, {1, 0}, 0};
     const float x = axis.x - (p.x - center.x) * inverse_distance, y = axis.y - (p.y - center.y) * inverse_distance;
     const float length = sqrtf(x * x + y * y);
-    if (!is_finite(length) || length < 1e-30f || length > 1e30f) return {1, 0};
-    return {x / length, y / length};
+    if (!is_finite(length) || length < 1e-30f || length > 1e30f) return {p, {1, 0}, 0};
+    return {p, {x / length, y / length}, inverse_distance / length};
   }
 
  private:
@@ -204,7 +233,8 @@ struct feature_order {
 
   SERAC_HOST_DEVICE int angle_bin(point p) const {
     const point q = from_epipole(p);
-    // Rings: the farthest has half of the bins, the next a quarter, ... A ring begins at half the distance of the next.
+    // Rings: the farthest has half of the bins, the next a quarter, ... A ring begins at a third of the
+    // distance of the next: measured.
     const float ratio = inverse_scale > 0 ? inverse_distance / inverse_scale : 0;  // 1: y is scaled like x
     const float distance = sqrtf(q.x * q.x + q.y * q.y * ratio * ratio);
     const float farthest = 1 + inverse_distance *
@@ -212,7 +242,7 @@ struct feature_order {
                                          (box.max_y - box.min_y) * (box.max_y - box.min_y)) /
                                    2;
     int first_bin = 0, bins = guided_bins / 2;
-    for (float edge = farthest / 2; distance < edge && bins > 32; edge /= 2) first_bin += bins, bins /= 2;
+    for (float edge = farthest / 3; distance < edge && bins > 32; edge /= 3) first_bin += bins, bins /= 2;
     const float place = (atan2f(q.y, q.x) - first_angle) * inverse_angles * static_cast<float>(bins);
     return first_bin + (place > 0 ? (place < static_cast<float>(bins - 1) ? static_cast<int>(place) : bins - 1) : 0);
   }
@@ -245,35 +275,40 @@ struct feature_order {
 struct location_test {
   float margin;  ///< feature_order::location_margin
 
-  /// False only if no pair of features of the two boxes, both in the right image, is admissible: then their centers
-  /// differ, in x or in y, by more than both half sides and the margin. Rounding is within the slack of the half sides
-  /// (128 u times the coordinates) and that of the margin (64 u times it). NaN and infinity give true.
+  /// False only if no pair of features of the two tiles, both in the right image, is admissible: then their rectangles,
+  /// along the axes, lie farther apart in x or in y than the margin. Rounding is within the slack of the rectangles and
+  /// that of the margin. NaN and infinity give true.
   SERAC_HOST_DEVICE bool may_admit(const tile_bounds& row, const tile_bounds& column) const {
-    return !is_less(row.a.x + column.a.x + margin, fabsf(row.center.x - column.center.x)) &&
-           !is_less(row.b.y + column.b.y + margin, fabsf(row.center.y - column.center.y));
+    const auto apart = [&](float low, float high, float other_low, float other_high) {
+      const float gap = greater_of(low - other_high, other_low - high);
+      return gap > 0 && is_less(margin, gap);
+    };
+    const point &low = row.corners[0], &high = row.corners[3];
+    const point &other_low = column.corners[0], &other_high = column.corners[3];
+    return !apart(low.x, high.x, other_low.x, other_high.x) && !apart(low.y, high.y, other_low.y, other_high.y);
   }
 };
 
 /// What the epipolar test of a tile of rows against tiles of columns needs.
 ///
 /// Claim: where `may_admit` is false, no pair of the tiles is admissible. Let x1, x2 be locations of a pair
-/// (homogeneous), f1 its computed row terms, u = 2^-24, R1 and R2 the greatest coordinates of both images (at least 1),
-/// and A = sum |F_ij| R2_i R1_j, with R = (R, R, 1). The pair is admissible only if n < t d for the computed square n
-/// of the error and the computed scale d (a quotient of at least t is not rounded below t), so only if |error| <
-/// sqrt((t d + 2^-150) (1 + 2 u)), and d is at most (row.squared + column.squared) (1 + 4 u): `limit` is greater. The
-/// error computed differs from x2^T F x1 by at most 8 u A for its own roundings and those of f1. x2^T F x1 is affine in
-/// x1 and in x2, and they lie in boxes: with x1 = c1 + s a1 + r b1 and x2 = c2 + s' a2 + r' b2 it differs from c2^T F
-/// c1 by at most the sum of the eight other products, `radius`. Half sides are at most sqrt(2) R long, so the nine
-/// products together are at most 15 A; computing them and their sum is wrong by less than 300 u A. Numbers too small
-/// for relative rounding (below 2^-126) add less than 100 * 2^-150 (1 + R2). `rounding` is 512 u (A + 2^-100 (1 + R2)),
-/// more than all that. Overflow and NaN give true.
+/// (homogeneous), f1 its computed row terms, u = 2^-24, R1 and R2 the reaches of both images (at least 1), and A = sum
+/// |F_ij| R2_i R1_j, with R = (R, R, 1). The pair is admissible only if n < t d for the computed square n of the error
+/// and the computed scale d (a quotient of at least t is not rounded below t), so only if |error| < sqrt((t d + 2^-150)
+/// (1 + 2 u)), and d is at most (row.squared + column.squared) (1 + 4 u): `limit` is greater. The error computed
+/// differs from x2^T F x1 by at most 8 u A for its own roundings and those of f1. x2^T F x1 is affine in x1 and in x2,
+/// which lie in the hulls of four corners each, so it lies between the least and the greatest of its values at the 16
+/// pairs of corners. Corners are within 4 R, so each value is computed within 6 u 16 A, and numbers too small for
+/// relative rounding (below 2^-126) add less than 100 * 2^-150 (1 + R2). `rounding` is 256 u (A + 2^-100 (1 + R2)),
+/// more than all that together. No value is NaN or overflows while 64 A is finite; where it is not, all is visited.
 struct epipolar_test {
-  float center[3], a[3], b[3];  ///< F times the parts of the rows' box: its center, and half its sides as directions
+  float lines[4][3];  ///< F times the corners of the rows' hull
   float squared;
   float max_squared_error;
   float rounding;
+  bool usable;
 
-  /// `left_reach` and `right_reach` are the greatest coordinates of both images (point_box::reach).
+  /// `left_reach` and `right_reach` are those of both images (point_box::reach).
   SERAC_HOST_DEVICE epipolar_test(const epipolar& constraint, const tile_bounds& row, float left_reach,
                                   float right_reach)
       : squared(row.squared), max_squared_error(constraint.max_squared_error) {
@@ -281,25 +316,25 @@ struct epipolar_test {
     float sum = 0;
     for (int i = 0; i < 3; ++i) {
       const float* const f = constraint.matrix + 3 * i;
-      center[i] = f[0] * row.center.x + f[1] * row.center.y + f[2];
-      a[i] = f[0] * row.a.x + f[1] * row.a.y;
-      b[i] = f[0] * row.b.x + f[1] * row.b.y;
+      for (int k = 0; k < 4; ++k) lines[k][i] = f[0] * row.corners[k].x + f[1] * row.corners[k].y + f[2];
       sum += ((fabsf(f[0]) + fabsf(f[1])) * left + fabsf(f[2])) * (i < 2 ? right : 1);
     }
-    rounding = 0x1p-15f * (sum + 0x1p-100f * (1 + right));
+    usable = is_finite(64 * sum);
+    rounding = 0x1p-16f * (sum + 0x1p-100f * (1 + right));
   }
 
   SERAC_HOST_DEVICE bool may_admit(const tile_bounds& column) const {
-    const auto at_center = [&](const float(&line)[3]) {
-      return line[0] * column.center.x + line[1] * column.center.y + line[2];
-    };
-    const auto along = [](const float(&line)[3], point side) { return fabsf(line[0] * side.x + line[1] * side.y); };
-    const float radius = along(center, column.a) + along(center, column.b) + fabsf(at_center(a)) + along(a, column.a) +
-                         along(a, column.b) + fabsf(at_center(b)) + along(b, column.a) + along(b, column.b);
+    float least = HUGE_VALF, greatest = -HUGE_VALF;
+    for (int k = 0; k < 4; ++k) {
+      for (int c = 0; c < 4; ++c) {
+        const float error = lines[k][0] * column.corners[c].x + (lines[k][1] * column.corners[c].y + lines[k][2]);
+        least = lesser_of(error, least), greatest = greater_of(error, greatest);
+      }
+    }
     const float limit = sqrtf(max_squared_error * (1 + 0x1p-18f) * (squared + column.squared) + 0x1p-120f);
-    const float most = radius + limit * (1 + 0x1p-18f) + rounding;
-    const float least = fabsf(at_center(center));
-    return !is_finite(least) || !is_less(most, least);
+    const float most = limit * (1 + 0x1p-18f) + rounding;
+    const float away = greater_of(least, -greatest);  // of all errors from 0, if they are on one side of it
+    return !usable || !(away > 0) || !is_less(most, away);
   }
 };
 

@@ -53,13 +53,13 @@ struct ordered_features {
     for (std::int64_t first = 0; first < static_cast<std::int64_t>(index.size()); first += guided_tile) {
       const std::int64_t last = end_of(first / guided_tile);
       std::sort(index.begin() + first, index.begin() + last);
-      const point direction = order.direction(place(index[static_cast<std::size_t>(first)]));
+      const tile_frame frame = order.frame(place(index[static_cast<std::size_t>(first)]));
       tile_extent extent;
       for (std::int64_t k = first; k < last; ++k) {
         const std::int32_t i = index[static_cast<std::size_t>(k)];
-        extent.merge(tile_extent::of(place(i), direction, squared(i)));
+        extent.merge(tile_extent::of(place(i), frame, squared(i)));
       }
-      tiles.push_back(extent.bounds(direction));
+      tiles.push_back(extent.bounds(frame, order.reach()));
     }
   }
 };

@@ -196,19 +196,21 @@ __global__ void __launch_bounds__(guided_order_threads)
       arrays.column_terms[place] = terms;
     }
     const point first{__shfl_sync(0xffffffffu, at.x, 0), __shfl_sync(0xffffffffu, at.y, 0)};
-    const point direction = order.direction(first);
-    detail::tile_extent extent = detail::tile_extent::of(at, direction, squared);
+    const detail::tile_frame frame = order.frame(first);
+    detail::tile_extent extent = detail::tile_extent::of(at, frame, squared);
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2) {
       detail::tile_extent other;
-      other.min_s = __shfl_xor_sync(0xffffffffu, extent.min_s, distance);
-      other.max_s = __shfl_xor_sync(0xffffffffu, extent.max_s, distance);
-      other.min_r = __shfl_xor_sync(0xffffffffu, extent.min_r, distance);
-      other.max_r = __shfl_xor_sync(0xffffffffu, extent.max_r, distance);
+      other.min_along = __shfl_xor_sync(0xffffffffu, extent.min_along, distance);
+      other.max_along = __shfl_xor_sync(0xffffffffu, extent.max_along, distance);
+      other.min_across = __shfl_xor_sync(0xffffffffu, extent.min_across, distance);
+      other.max_across = __shfl_xor_sync(0xffffffffu, extent.max_across, distance);
+      other.min_beam = __shfl_xor_sync(0xffffffffu, extent.min_beam, distance);
+      other.max_beam = __shfl_xor_sync(0xffffffffu, extent.max_beam, distance);
       other.squared = __shfl_xor_sync(0xffffffffu, extent.squared, distance);
       extent.merge(other);
     }
-    if (lane == 0) features.tiles[first_place / tile + t] = extent.bounds(direction);
+    if (lane == 0) features.tiles[first_place / tile + t] = extent.bounds(frame, order.reach());
     __syncwarp();
   }
 }
