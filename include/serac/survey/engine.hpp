@@ -525,17 +525,18 @@ class engine {
     mine.hands.upload(place);
   }
 
-  /// As many pairs under way as the workspace allows.
+  /// As many pairs under way as the workspace allows, in waves of about one size.
   void choose_wave(const desk& mine, worker_batch& batch) const {
     const batch_view<T> view{{nullptr, mine.memory.descriptors, images_.width},
                              batch.images.data(),
                              static_cast<std::int64_t>(batch.images.size()),
                              batch.pairs.data(),
                              static_cast<std::int64_t>(batch.pairs.size())};
-    batch.wave_pairs = std::min(options_.wave_pairs, view.pair_count);
-    while (mine.hands.workspace(view, sizes_.options, batch.wave_pairs) > mine.memory.workspace) {
-      if (batch.wave_pairs == 1) throw error({errc::workspace_too_small, "workspace"});
-      batch.wave_pairs /= 2;
+    for (std::int64_t most = options_.wave_pairs;; most = batch.wave_pairs / 2) {
+      if (most == 0) throw error({errc::workspace_too_small, "workspace"});
+      const std::int64_t waves = (view.pair_count + most - 1) / most;
+      batch.wave_pairs = (view.pair_count + waves - 1) / waves;
+      if (mine.hands.workspace(view, sizes_.options, batch.wave_pairs) <= mine.memory.workspace) return;
     }
   }
 
