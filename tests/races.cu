@@ -5,6 +5,7 @@
 #include <serac/serac.cuh>
 #include <support/catch.hpp>
 #include <support/gpu.cuh>
+#include <support/guided.hpp>
 #include <support/policies.cuh>
 #include <support/random.hpp>
 #include <support/tensor_checks.cuh>
@@ -35,6 +36,20 @@ TEST_CASE("the classic path on a few tiles", "[races]") {
 TEST_CASE("the tensor-core paths on a few tiles", "[races]") {
   check<tensor_path<wgmma_policy_for<128>>>();
   check<tensor_path<mma_policy_for<128>>>();
+}
+
+TEST_CASE("guided matching of a few tiles, both forms", "[races]") {
+  for (const char* const kind : {"plane seen from above", "epipole inside", "none"}) {
+    random_source random(7);
+    const auto problem = random_guided(kind, random, 200, 300);
+    host::matcher expected;
+    matcher ordered;
+    basic_matcher<sift> classic;
+    const auto list = expected.match_guided(problem.left.view(), problem.right.view(), problem.guide()).pairs;
+    CHECK_FALSE(list.empty());
+    CHECK(ordered.match_guided(problem.left.view(), problem.right.view(), problem.guide()).pairs == list);
+    CHECK(classic.match_guided(problem.left.view(), problem.right.view(), problem.guide()).pairs == list);
+  }
 }
 
 }  // namespace
