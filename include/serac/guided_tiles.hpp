@@ -21,12 +21,14 @@ namespace serac::detail {
 inline constexpr int guided_tile = 32;    ///< features of a tile
 inline constexpr int guided_bins = 8192;  ///< that the features of an image are sorted into
 
+inline constexpr float greatest_float = 0x1.fffffep127f;  ///< stands for infinity, which fast math does not know
+
 SERAC_HOST_DEVICE inline float greater_of(float a, float b) { return a > b ? a : b; }  ///< b if a is NaN
 SERAC_HOST_DEVICE inline float lesser_of(float a, float b) { return a < b ? a : b; }
 
 /// The least axis-aligned box around points. Empty at first.
 struct point_box {
-  float min_x = HUGE_VALF, min_y = HUGE_VALF, max_x = -HUGE_VALF, max_y = -HUGE_VALF;
+  float min_x = greatest_float, min_y = greatest_float, max_x = -greatest_float, max_y = -greatest_float;
 
   /// Takes a point in unless a coordinate is NaN or infinite.
   SERAC_HOST_DEVICE void add(point p) {
@@ -59,9 +61,9 @@ struct tile_frame {
 
 /// Extent of a tile's features in its frame. Empty at first; lanes of a warp may each take some points in and merge.
 struct tile_extent {
-  float min_along = HUGE_VALF, max_along = -HUGE_VALF;
-  float min_across = HUGE_VALF, max_across = -HUGE_VALF;  ///< distances
-  float min_beam = HUGE_VALF, max_beam = -HUGE_VALF;      ///< distances divided by the beam's width
+  float min_along = greatest_float, max_along = -greatest_float;
+  float min_across = greatest_float, max_across = -greatest_float;  ///< distances
+  float min_beam = greatest_float, max_beam = -greatest_float;      ///< distances divided by the beam's width
   float squared = 0;
 
   SERAC_HOST_DEVICE static tile_extent of(point p, const tile_frame& frame, float squared) {
@@ -177,18 +179,18 @@ struct feature_order {
     const double x = sign * (epipole[0] - epipole[2] * static_cast<double>(order.center.x));
     const double y = sign * (epipole[1] - epipole[2] * static_cast<double>(order.center.y));
     const double length = sqrt(x * x + y * y);
-    if (length > 0 && length < HUGE_VAL) {
+    if (length > 0) {
       order.axis = {static_cast<float>(x / length), static_cast<float>(y / length)};
       order.inverse_distance = static_cast<float>(sign * epipole[2] / length);
     } else if (longest > 0) {
-      order.inverse_distance = HUGE_VALF;
+      order.inverse_distance = greatest_float;
     }
     // Beyond this the epipole is the center: nothing is nearer than a thousandth of the image.
     order.inverse_distance = lesser_of(order.inverse_distance, 1000 * order.inverse_scale);
     order.inverse_scale = greater_of(order.inverse_scale, order.inverse_distance);
 
     // The angles there are, if the epipole lies outside; else all.
-    float first = HUGE_VALF, last = -HUGE_VALF;
+    float first = greatest_float, last = -greatest_float;
     bool outside = true;
     for (int corner = 0; corner < 4; ++corner) {
       const point p{corner % 2 == 0 ? image.min_x : image.max_x, corner / 2 == 0 ? image.min_y : image.max_y};
@@ -300,7 +302,8 @@ struct location_test {
 /// which lie in the hulls of four corners each, so it lies between the least and the greatest of its values at the 16
 /// pairs of corners. Corners are within 4 R, so each value is computed within 6 u 16 A, and numbers too small for
 /// relative rounding (below 2^-126) add less than 100 * 2^-150 (1 + R2). `rounding` is 256 u (A + 2^-100 (1 + R2)),
-/// more than all that together. No value is NaN or overflows while 64 A is finite; where it is not, all is visited.
+/// more than all that together. No value is NaN or overflows while 64 A is finite and R1 and R2 are below 2^100
+/// (corners are finite then); where they are not, all is visited.
 struct epipolar_test {
   float lines[4][3];  ///< F times the corners of the rows' hull
   float squared;
@@ -319,12 +322,12 @@ struct epipolar_test {
       for (int k = 0; k < 4; ++k) lines[k][i] = f[0] * row.corners[k].x + f[1] * row.corners[k].y + f[2];
       sum += ((fabsf(f[0]) + fabsf(f[1])) * left + fabsf(f[2])) * (i < 2 ? right : 1);
     }
-    usable = is_finite(64 * sum);
+    usable = is_finite(64 * sum) && left < 0x1p100f && right < 0x1p100f;
     rounding = 0x1p-16f * (sum + 0x1p-100f * (1 + right));
   }
 
   SERAC_HOST_DEVICE bool may_admit(const tile_bounds& column) const {
-    float least = HUGE_VALF, greatest = -HUGE_VALF;
+    float least = greatest_float, greatest = -greatest_float;
     for (int k = 0; k < 4; ++k) {
       for (int c = 0; c < 4; ++c) {
         const float error = lines[k][0] * column.corners[c].x + (lines[k][1] * column.corners[c].y + lines[k][2]);
