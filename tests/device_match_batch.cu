@@ -152,6 +152,35 @@ TEST_CASE("a ratio above 1 takes the classic path, and a forced tensor-core path
   pairs.require_untouched();
 }
 
+TEST_CASE("images of many row chunks with odd numbers of column tiles", "[match_batch]") {
+  // The consumers of pass 1 then take every other row chunk of the last tile, over and over.
+  random_source random(8);
+  image_batch<std::uint8_t> batch;
+  const std::vector<std::int64_t> counts =
+      small_run() ? std::vector<std::int64_t>{1100, 100} : std::vector<std::int64_t>{7000, 100, 480, 881, 3001, 6999};
+  std::int64_t rows = 0;
+  for (const std::int64_t count : counts) batch.images.push_back({rows, count}), rows += count;
+  batch.all = sift_like<std::uint8_t>(random, rows, 128);
+  for (std::int64_t i = 0; i < rows; i += 3) batch.all.assign(random.below(rows), batch.all, i);
+  const auto images = static_cast<std::int32_t>(counts.size());
+  for (int repeat = 0; repeat < (small_run() ? 1 : 6); ++repeat) {
+    for (std::int32_t left = 0; left < images; ++left) {
+      for (std::int32_t right = 0; right < images; ++right) batch.pairs.push_back({left, right});
+    }
+  }
+  match_options options;
+  options.max_ratio = 1;
+  batch_run<policy_for<128>> classic(batch, options, 100);
+  classic.launch();
+  const batch_lists expected = classic.lists();
+  CHECK(expected.pairs.size() > (small_run() ? 20 : 10000));
+  for (const std::int64_t wave_pairs : {7, 1000}) {
+    batch_run<default_policy> run(batch, options, wave_pairs);
+    run.launch();
+    require_same(run.lists(), expected);
+  }
+}
+
 TEST_CASE("a batch of nothing on the device", "[match_batch]") {
   device_array<std::int64_t> offsets(1);
   require_ok(

@@ -172,9 +172,11 @@ TEMPLATE_TEST_CASE("pass 1 leaves the maxima of all chunks of a list of pairs", 
   const bool shared = GENERATE(false, true);
   const int tiles = shared ? 2 : 1;
   // Many rows, few; a last chunk and a last segment that are not full.
-  const pair_list<Policy> list(
-      images,
-      {{2, 0, 1, 4, 12}, {1, 3, tiles, 4, 4}, {0, 2, shared ? 3 : 1, 8, 8}, {3, 1, tiles, 8, 8}, {2, 2, tiles, 4, 4}});
+  const pair_list<Policy> list(images, {{2, 0, 1, 8, 16},
+                                        {1, 3, tiles, 8, 8},
+                                        {0, 2, shared ? 3 : 1, 16, 16},
+                                        {3, 1, tiles, 8, 8},
+                                        {2, 2, tiles, 8, 8}});
   for (const chunk_pair& pair : list.pairs) check_row_chunks<Policy>(pair);
   std::vector<std::int32_t> rows, columns;
   expect_maxima(images, list, rows, columns);

@@ -54,19 +54,30 @@ inline constexpr int row_window = 256;  ///< rows that pass 2 looks through toge
 /// Windows that the rows of an image fill.
 SERAC_HOST_DEVICE constexpr int row_windows(int rows) { return detail::ceil_div(rows, row_window); }
 
+/// A row that can match: the second best that its other column chunks leave it at least.
+struct candidate_row {
+  std::int32_t row;
+  std::int32_t second;
+};
+
+/// A row that has matched by itself, with its exact state.
+struct alignas(16) matched_row {
+  std::int32_t row;
+  std::int32_t column;
+  std::int32_t best;
+  std::int32_t second;
+};
+
 /// What pass 2 knows of every row of all pairs, in device memory.
 struct row_verdicts {
   static constexpr std::uint32_t no_match = 0xffffffffu;
 
-  std::int32_t* best;      ///< the best score
-  std::int32_t* second;    ///< the greatest maximum of the other chunks: a lower bound of the second best
   std::uint32_t* columns;  ///< the column that the row matches, or no_match
 
-  /// Rows that can match, by window and within it by the column chunk of their best: places within the window.
-  std::uint8_t* candidates;
-  std::uint32_t* bins;  ///< of each chunk and window: first candidate << 16 | their number
+  candidate_row* candidates;  ///< those of each window of rows, sorted by the column chunk of their best
+  std::uint32_t* bins;        ///< of each chunk and window: first candidate << 16 | their number
 
-  std::uint32_t* matched;        ///< rows that have matched, before their columns are tested, in any order
+  matched_row* matched;          ///< of each pair, in any order, before their columns are tested
   std::uint32_t* matched_count;  ///< [pairs]
   std::uint32_t* taken_back;     ///< [pairs]: how many of them their columns did not return
 };

@@ -20,7 +20,7 @@ struct wgmma_policy_for {
   /// Columns that a warpgroup scores at a time: 64, 128, 160, 176 or 192.
   static constexpr int tile_columns = Width <= 128 ? 176 : 160;
   static constexpr int group = Width <= 128 ? 11 : 10;  ///< columns whose maxima are kept as one
-  static constexpr int row_chunk_tiles = 8;  ///< tiles of 64 rows over which these maxima are taken: a multiple of 4
+  static constexpr int row_chunk_tiles = 8;  ///< tiles of 64 rows over which these maxima are taken: a multiple of 8
   static constexpr int stages = Width <= 128 ? 8 : 4;  ///< tiles of 64 rows under way
 };
 
@@ -68,9 +68,9 @@ struct wgmma_traits {
                     tile_columns == 192,
                 "tile_columns is 64, 128, 160, 176 or 192: two sets of accumulators must fit the registers");
   static_assert(thread_columns % (2 * group) == 0, "a thread's columns divide into an even number of groups");
-  static_assert(row_chunk_tiles >= run && row_chunk_tiles % run == 0,
-                "row chunks are taken over whole runs of 4 tiles");
-  static_assert(stages >= run && stages % run == 0, "stages is a multiple of 4: whole runs of tiles under way");
+  static_assert(row_chunk_tiles >= 2 * run && row_chunk_tiles % (2 * run) == 0,
+                "row chunks have two runs of 4 tiles, or more");
+  static_assert(stages == 2 * run || stages == run, "stages is 8 or 4: whole runs of tiles under way");
   static_assert(shared_bytes <= 227 * 1024, "the tiles must fit 227 KiB of shared memory");
 
   /// The group, within its tile, of a column of the tile.

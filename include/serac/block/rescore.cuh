@@ -12,23 +12,27 @@
 
 namespace serac::block {
 
-/// Starts the copy of members [first, end) of a chunk to a tile, zeros behind them up to a multiple of 16. `member(m)`
-/// is the descriptor of member m, aligned to 16, or null, which becomes zero. All Threads threads of the block; the
-/// caller owes copy_async_commit, copy_async_wait and a barrier.
-template <int Width, int Threads, class Member>
+/// Starts the copy of members [first, end) of a chunk, at most Members, to a tile, zeros behind them up to a multiple
+/// of
+/// 16. `member(m)` is the descriptor of member m, aligned to 16, or null, which becomes zero. All Threads threads of
+/// the block; the caller owes copy_async_commit, copy_async_wait and a barrier.
+template <int Width, int Members, int Threads, class Member>
 SERAC_DEVICE void copy_members(std::uint8_t* tile, int first, int end, Member member) {
-  using layout = warp::member_tile<Width>;
-  constexpr int pieces = Width / 16;
-  const int members = serac::detail::round_up(end - first, 16);
-  for (int i = static_cast<int>(threadIdx.x); i < members * pieces; i += Threads) {
-    const int m = i / pieces, byte = i % pieces * 16;
+  constexpr int lanes = Width / 16;  // threads that share a member
+  constexpr int at_once = Threads / lanes;
+  static_assert(Members % at_once == 0 && at_once % 2 == 0);
+  const int own = static_cast<int>(threadIdx.x) / lanes, byte = static_cast<int>(threadIdx.x) % lanes * 16;
+  std::uint8_t* const destination = tile + warp::member_tile<Width>::offset(own, byte);
+  const int count = end - first, padded = serac::detail::round_up(count, 16);
+#pragma unroll
+  for (int m = 0; m < Members; m += at_once) {
+    if (own + m >= padded) break;
     const auto* const source =
-        first + m < end ? static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + m))) : nullptr;
-    std::uint8_t* const destination = tile + layout::offset(m, byte);
+        own + m < count ? static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + own + m))) : nullptr;
     if (source != nullptr) {
-      serac::detail::copy_async<16>(destination, source + byte, true);
+      serac::detail::copy_async<16>(destination + m * Width, source + byte, true);
     } else {
-      *reinterpret_cast<uint4*>(destination) = uint4{};
+      *reinterpret_cast<uint4*>(destination + m * Width) = uint4{};
     }
   }
 }
@@ -42,7 +46,7 @@ struct alignas(16) rescore_tiles {
 /// Top-2 of `query_count` queries over `member_count` members of a chunk.
 ///
 /// All Threads threads of the block call it together, and owe a barrier before and after it. `query(i)` is the
-/// descriptor of query i and `member(m)` that of member m, Width bytes aligned to 16, or null, which scores 0;
+/// descriptor of query i and `member(m)` that of member m, Width bytes aligned to 16 (or null, which scores 0);
 /// `index(m)` is the number of member m, which rises with m. `judge(i, state)` gets each query's state: all lanes of a
 /// warp call it together, with i = -1 where a lane has none. Scores are floored at 0, ties go to the smallest index.
 /// Of the groups of Threads queries only those of number `part`, `part` + `parts`, ... are worked on.
@@ -61,7 +65,8 @@ SERAC_DEVICE void rescore(rescore_tiles<Width>& tiles, int query_count, int part
   const auto start_copy = [&](int step, int number) {
     if (step < (tile_count > 2 ? steps : min(steps, tile_count))) {
       const int first = number * tile::members;
-      copy_members<Width, Threads>(buffer(step), first, min(first + tile::members, member_count), member);
+      copy_members<Width, tile::members, Threads>(buffer(step), first, min(first + tile::members, member_count),
+                                                  member);
     }
     serac::detail::copy_async_commit();
   };
@@ -73,8 +78,9 @@ SERAC_DEVICE void rescore(rescore_tiles<Width>& tiles, int query_count, int part
     const int next = number + 1 < tile_count ? number + 1 : 0;
     start_copy(step + 1, next);
     const int first_query = group * Threads + static_cast<int>(threadIdx.x) / 32 * batch::queries;
-    if (number == 0) {
-      warp_batch.load([&](int slot) { return first_query + slot < query_count ? query(first_query + slot) : nullptr; });
+    if (number == 0 && first_query < query_count) {
+      warp_batch.load(min(batch::queries, query_count - first_query),
+                      [&](int slot) { return query(first_query + slot); });
     }
     serac::detail::copy_async_wait<1>();
     __syncthreads();  // this step's tile is there

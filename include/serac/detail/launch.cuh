@@ -34,8 +34,12 @@ inline status to_status(cudaError_t code, const char* argument) noexcept {
   }
 }
 
+/// Whether a kernel may be brought to the device while the one before it in the stream is still running; it then calls
+/// wait_for_previous_kernel before it touches memory.
+enum class launch_order { after_previous, overlapping };
+
 /// Launches `kernel`; the status is the launch call's own, never a pending error of somebody else's.
-template <class... Parameters, class... Arguments>
+template <launch_order Order = launch_order::after_previous, class... Parameters, class... Arguments>
 status launch(const char* name, void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t shared_bytes,
               cudaStream_t stream, Arguments&&... arguments) noexcept {
   cudaLaunchConfig_t config{};
@@ -43,6 +47,15 @@ status launch(const char* name, void (*kernel)(Parameters...), dim3 grid, int th
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
+#if CUDART_VERSION >= 12030  // graphs know this order from there on
+  cudaLaunchAttribute attribute{};
+  if (Order == launch_order::overlapping) {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+#endif
   return to_status(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
 }
 

@@ -62,6 +62,11 @@ SERAC_DEVICE void acquire_map(const CUtensorMap& map) {
 
 #endif
 
+/// A barrier of `threads` threads of the block, whole warps; `number` is 1 to 15.
+SERAC_DEVICE void sync_threads(int number, int threads) {
+  asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
 #ifdef SERAC_HAS_WGMMA
 /// Registers of each thread of this warpgroup from here on: a multiple of 8. All its warps.
 template <int Registers>

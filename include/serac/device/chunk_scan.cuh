@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/launch.cuh>
@@ -99,7 +100,8 @@ struct pass1<Policy, match_path::wgmma> {
     pair.chunk_tiles = tiles_of_chunk(traits::column_tiles(pair), pair.row_stride);
     pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
     constexpr int most_chunks = 64;  // bounds the column maxima
-    pair.row_chunk_tiles = std::max(traits::row_chunk_tiles, round_up(ceil_div(row_tiles, most_chunks), traits::run));
+    pair.row_chunk_tiles =
+        std::max(traits::row_chunk_tiles, round_up(ceil_div(row_tiles, most_chunks), 2 * traits::run));
     pair.row_chunks = ceil_div(row_tiles, pair.row_chunk_tiles) * 4;
     cut_segments(pair, row_tiles, ceil_div(traits::column_tiles(pair), traits::consumers), pairs, multiprocessors);
   }
@@ -113,9 +115,15 @@ struct pass1<Policy, match_path::wgmma> {
     const auto kernel =
         shared_chunks ? kernel::chunk_maxima_wgmma<Policy, true> : kernel::chunk_maxima_wgmma<Policy, false>;
     if (auto s = grant_shared("chunk_maxima_wgmma", kernel, traits::shared_bytes); !s.ok()) return s;
-    return launch("chunk_maxima_wgmma", kernel,
-                  dim3(static_cast<unsigned>(std::min<std::int64_t>(units, multiprocessors))), traits::threads,
-                  traits::shared_bytes, stream, left_map, right_maps, pairs, pair_count, units, next_unit, maxima);
+    const auto start = [&](auto order) {
+      return launch<decltype(order)::value>("chunk_maxima_wgmma", kernel,
+                                            dim3(static_cast<unsigned>(std::min<std::int64_t>(units, multiprocessors))),
+                                            traits::threads, traits::shared_bytes, stream, left_map, right_maps, pairs,
+                                            pair_count, units, next_unit, maxima);
+    };
+    // Before shared chunks the maxima are cleared, by no kernel.
+    return shared_chunks ? start(std::integral_constant<launch_order, launch_order::after_previous>())
+                         : start(std::integral_constant<launch_order, launch_order::overlapping>());
   }
 };
 

@@ -38,21 +38,33 @@ struct published {
 
 namespace serac::kernel {
 
+/// Copies `count` values from the parameters of a kernel to device memory. All threads of the block.
+template <class T>
+SERAC_DEVICE void copy_words(const T* source, int count, T* destination) {
+  // Through a pointer whose origin the compiler does not know: parameters are read one thread at a time.
+  const std::uint64_t* words = reinterpret_cast<const std::uint64_t*>(source);
+  asm volatile("" : "+l"(words));
+  for (int i = static_cast<int>(threadIdx.x); i < count * static_cast<int>(sizeof(T) / 8);
+       i += static_cast<int>(blockDim.x)) {
+    reinterpret_cast<std::uint64_t*>(destination)[i] = words[i];
+  }
+}
+
 /// Brings `count` pairs and the maps of their right images to device memory, from number `first` on, and sets the
-/// counters of pass 2 and (with the first) of units to zero. A thread a pair and more.
+/// counters of pass 2 and (with the first) of units to zero. One block of any size.
 template <class Published>
 __global__ void publish_pairs(const __grid_constant__ Published source, int first, int count, chunk_pair* pairs,
                               CUtensorMap* maps, row_verdicts verdicts, unsigned long long* next_unit) {
-  const int i = static_cast<int>(threadIdx.x);
-  if (first == 0 && i == 0) *next_unit = 0;
-  if (i >= count) return;
-  pairs[first + i] = source.pairs[i];
-  maps[first + i] = source.maps[i];
+  if (first == 0 && threadIdx.x == 0) *next_unit = 0;
+  copy_words(source.pairs, count, pairs + first);
+  copy_words(source.maps, count, maps + first);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   detail::release_maps();
 #endif
-  verdicts.matched_count[first + i] = 0;
-  verdicts.taken_back[first + i] = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
+    verdicts.matched_count[first + i] = 0;
+    verdicts.taken_back[first + i] = 0;
+  }
 }
 
 }  // namespace serac::kernel
@@ -121,12 +133,10 @@ struct wave_scratch {
     next_unit = carver.take<unsigned long long>(1);
     maxima.rows = carver.take<std::int32_t>(extent.row_maxima);
     maxima.columns = carver.take<std::int32_t>(extent.column_maxima);
-    verdicts.best = carver.take<std::int32_t>(extent.rows);
-    verdicts.second = carver.take<std::int32_t>(extent.rows);
     verdicts.columns = carver.take<std::uint32_t>(extent.rows);
-    verdicts.candidates = carver.take<std::uint8_t>(extent.rows);
+    verdicts.candidates = carver.take<candidate_row>(extent.rows);
     verdicts.bins = carver.take<std::uint32_t>(extent.bins);
-    verdicts.matched = carver.take<std::uint32_t>(extent.rows);
+    verdicts.matched = carver.take<matched_row>(extent.rows);
     verdicts.matched_count = carver.take<std::uint32_t>(extent.pairs);
     verdicts.taken_back = carver.take<std::uint32_t>(extent.pairs);
   }
@@ -155,6 +165,8 @@ class tensor_wave {
   using pass1 = detail::pass1<Policy>;
   using traits = typename pass1::traits;
   using view = descriptor_view<typename Policy::element>;
+  static constexpr launch_order order =
+      Policy::path == match_path::wgmma ? launch_order::overlapping : launch_order::after_previous;
 
   /// `left` and `right` are the buffers that the ranges of `pair_at` lie in; the workspace is that of wave_workspace.
   template <class PairAt>
@@ -192,19 +204,19 @@ class tensor_wave {
   template <class Acceptance>
   status scan(const Acceptance& accept) noexcept {
     if (extent_.rows == 0) return {};
-    return launch("scan_rows", kernel::scan_rows<Acceptance>,
-                  dim3(static_cast<unsigned>(row_windows(extent_.most_rows)), pair_blocks()), row_window, 0, stream_,
-                  scratch_.pairs, scratch_.maxima, accept, scratch_.verdicts);
+    return launch<order>("scan_rows", kernel::scan_rows<Acceptance>,
+                         dim3(static_cast<unsigned>(row_windows(extent_.most_rows)), pair_blocks()), row_window, 0,
+                         stream_, scratch_.pairs, scratch_.maxima, accept, scratch_.verdicts);
   }
 
   /// The exact state of every row that can match, to `judge`.
   template <class Judge>
   status rescore(const Judge& judge) noexcept {
     if (extent_.units == 0) return {};
-    return launch(
-        "rescore_rows", kernel::rescore_rows<traits, Judge>,
-        dim3(static_cast<unsigned>(extent_.most_column_chunks), parts(extent_.most_column_chunks), pair_blocks()),
-        kernel::rescore_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
+    return launch("rescore_rows", kernel::rescore_rows<traits, Judge>,
+                  dim3(static_cast<unsigned>(extent_.most_column_chunks),
+                       parts(extent_.most_column_chunks, kernel::rescore_threads), pair_blocks()),
+                  kernel::rescore_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
   }
 
   /// Takes back the matches that their columns do not return.
@@ -215,9 +227,10 @@ class tensor_wave {
     const auto kernel = kernel::test_columns<traits, Acceptance>;
     constexpr std::size_t shared_bytes = sizeof(kernel::column_test<traits::width>);
     if (auto s = grant_shared("test_columns", kernel, shared_bytes); !s.ok()) return s;
-    return launch("test_columns", kernel, dim3(static_cast<unsigned>(quads), parts(quads), pair_blocks()),
-                  kernel::column_threads, shared_bytes, stream_, scratch_.pairs, left_, right_, scratch_.maxima, accept,
-                  scratch_.verdicts);
+    return launch<order>("test_columns", kernel,
+                         dim3(static_cast<unsigned>(quads), parts(quads, kernel::column_threads), pair_blocks()),
+                         kernel::column_threads, shared_bytes, stream_, scratch_.pairs, left_, right_, scratch_.maxima,
+                         accept, scratch_.verdicts);
   }
 
   /// The match lists by all steps, to `lists`.
@@ -231,8 +244,8 @@ class tensor_wave {
     if (options.cross_check) {
       if (auto s = test_columns(accept); !s.ok()) return s;
     }
-    return write_lists(verdicts.columns, kernel::many_pairs_rows{scratch_.pairs, verdicts}, extent_.pairs,
-                       extent_.most_rows, options, lists, stream_);
+    return write_lists<order>(verdicts.columns, kernel::many_pairs_rows{scratch_.pairs, verdicts}, extent_.pairs,
+                              extent_.most_rows, options, lists, stream_);
   }
 
  private:
@@ -247,7 +260,7 @@ class tensor_wave {
         part.pairs[i] = extent.add(ranges, extent_.pairs, multiprocessors_);
         if (auto s = map_right(ranges.right, part.maps[i]); !s.ok()) return s;
       }
-      if (auto s = launch("publish_pairs", kernel::publish_pairs<Published>, dim3(1), round_up(count, 32), 0, stream_,
+      if (auto s = launch("publish_pairs", kernel::publish_pairs<Published>, dim3(1), count == 1 ? 32 : 512, 0, stream_,
                           part, static_cast<int>(first), count, scratch_.pairs, scratch_.maps, scratch_.verdicts,
                           scratch_.next_unit);
           !s.ok()) {
@@ -260,12 +273,12 @@ class tensor_wave {
 
   unsigned pair_blocks() const noexcept { return static_cast<unsigned>(extent_.pairs); }
 
-  /// Blocks that share the rows of each chunk, so that a few pairs fill the device.
-  unsigned parts(int chunks) const noexcept {
-    constexpr int blocks_at_a_time = 4;  // on a multiprocessor
+  /// Blocks that share the rows of each chunk, `threads` rows at a time at least, so that a few pairs fill the device.
+  unsigned parts(int chunks, int threads) const noexcept {
+    constexpr int threads_at_a_time = 512;  // on a multiprocessor
     const std::int64_t blocks = chunks * extent_.pairs;
-    const std::int64_t wanted = (blocks_at_a_time * multiprocessors_ + blocks - 1) / blocks;
-    return static_cast<unsigned>(std::min<std::int64_t>(wanted, ceil_div(extent_.most_rows, 1024)));
+    const std::int64_t wanted = (threads_at_a_time / threads * multiprocessors_ + blocks - 1) / blocks;
+    return static_cast<unsigned>(std::min<std::int64_t>(wanted, ceil_div(extent_.most_rows, threads)));
   }
 
   status map_right(const image_range& range, CUtensorMap& map) noexcept {

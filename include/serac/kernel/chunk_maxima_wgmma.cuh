@@ -7,6 +7,7 @@
 
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
+#include <serac/detail/previous_kernel.cuh>
 #include <serac/detail/tma.cuh>
 #include <serac/detail/wgmma.cuh>
 #include <serac/wgmma_policy.hpp>
@@ -134,6 +135,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
     detail::publish_barriers();
   }
   __syncthreads();
+  detail::wait_for_previous_kernel();
 
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x / 128), 0);
   if (warpgroup == traits::consumers) {
@@ -227,7 +229,6 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       const bool writes = (lane & 2) == 0;
 
       std::int32_t column_max[traits::thread_groups] = {};
-      const int chunk_runs = pair.row_chunk_tiles / traits::run;
       const int group_stride = pair.row_chunks;
       std::int32_t* column_out =
           maxima.columns + pair.column_maxima +
@@ -276,46 +277,60 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
 
       // Tiles alternate between two sets of accumulators; each is issued before the maxima of the one before are taken.
       // A run of tiles ends with all products done, since ptxas serialises those under way when a loop goes round; the
-      // other consumer's products fill the gap.
-      // Likewise the groups of a row chunk are written behind the first products of the next.
+      // other consumer's products fill the gap. The groups of a row chunk are written behind the first products of the
+      // next.
       sums even, odd;
+      bool unwritten = false;
+      const auto stage_of = [&](int t) { return (stage + t) % traits::stages; };
+      const auto phase_of = [&](int t) { return rows_phase ^ (stage + t) / traits::stages % 2; };
+      const auto score_run = [&](auto length) {
+        constexpr int tiles = decltype(length)::value;
+        sync.rows_full[stage_of(0)].wait(phase_of(0));
+        multiply(even, stage_of(0));
+        if (unwritten) write_groups();
+#pragma unroll
+        for (int t = 0; t < tiles; ++t) {
+          sums& now = t % 2 == 0 ? even : odd;
+          sums& next = t % 2 == 0 ? odd : even;
+          if (t + 1 < tiles) {
+            sync.rows_full[stage_of(t + 1)].wait(phase_of(t + 1));
+            multiply(next, stage_of(t + 1));
+            detail::wgmma_wait<1>(now);
+          } else {
+            detail::wgmma_wait<0>(now);
+          }
+          if (leader) sync.rows_empty[stage_of(t)].arrive();  // products are a warpgroup's: all its warps are done
+          take_maxima(now, row_out + t * traits::tile_rows);
+        }
+      };
+
       const bool alternating = unit.column_tiles < traits::consumers;
       bool mine = !alternating || warpgroup == 0;  // this row chunk is
-      bool unwritten = false;
-      int runs_left = chunk_runs;  // in this row chunk
-      for (int tile = 0; tile < unit.row_tiles; tile += traits::run) {
+      int chunk_left = pair.row_chunk_tiles;
+      for (int tiles_left = unit.row_tiles; tiles_left > 0;) {
+        const int tiles = min(tiles_left, 2 * traits::run);  // one run or two
         if (mine) {
-          sync.rows_full[stage].wait(rows_phase);
-          multiply(even, stage);
-          if (unwritten) write_groups();
-          unwritten = false;
-#pragma unroll
-          for (int t = 0; t < traits::run; ++t) {
-            sums& now = t % 2 == 0 ? even : odd;
-            sums& next = t % 2 == 0 ? odd : even;
-            if (t + 1 < traits::run) {
-              sync.rows_full[stage + t + 1].wait(rows_phase);
-              multiply(next, stage + t + 1);
-              detail::wgmma_wait<1>(now);
-            } else {
-              detail::wgmma_wait<0>(now);
-            }
-            if (leader) sync.rows_empty[stage + t].arrive();  // products are a warpgroup's: all its warps are done
-            take_maxima(now, row_out + t * traits::tile_rows);
+          if (tiles > traits::run) {
+            score_run(detail::constant<2 * traits::run>());
+          } else {
+            score_run(detail::constant<traits::run>());
           }
         } else {
           if (unwritten) write_groups();
-          unwritten = false;
-          for (int t = 0; t < traits::run; ++t) {
-            sync.rows_full[stage + t].wait(rows_phase);
-            if (leader) sync.rows_empty[stage + t].arrive();
+          for (int t = 0; leader && t < tiles; ++t) {
+            sync.rows_full[stage_of(t)].wait(phase_of(t));
+            sync.rows_empty[stage_of(t)].arrive();
           }
+          detail::sync_threads(1 + warpgroup, 128);  // no thread is behind by a phase, nor ahead
         }
-        row_out += traits::run * traits::tile_rows;
-        stage += traits::run;
-        if (stage == traits::stages) stage = 0, rows_phase ^= 1;
-        if (--runs_left == 0 || tile + traits::run >= unit.row_tiles) {
-          runs_left = chunk_runs;
+        unwritten = false;
+        row_out += tiles * traits::tile_rows;
+        rows_phase = phase_of(tiles);
+        stage = stage_of(tiles);
+        tiles_left -= tiles;
+        chunk_left -= tiles;
+        if (chunk_left == 0 || tiles_left == 0) {
+          chunk_left = pair.row_chunk_tiles;
           unwritten = mine;
           if (!mine) column_out += 4;
           if (alternating) mine = !mine;

@@ -10,6 +10,7 @@
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
 #include <serac/detail/copy_async.cuh>
+#include <serac/detail/previous_kernel.cuh>
 #include <serac/output.hpp>
 #include <serac/thread/top2_cell.cuh>
 
@@ -108,6 +109,7 @@ struct batch_lists {
 template <class Rows, class Lists>
 __global__ void __launch_bounds__(list_threads)
     write_lists(const std::uint32_t* columns, Rows rows, std::uint32_t most, Lists lists) {
+  detail::wait_for_previous_kernel();
   const int pair = static_cast<int>(blockIdx.y);
   const std::int64_t row_count = rows.count(pair);
   const std::int64_t first_row = std::int64_t{blockIdx.x} * list_window;

@@ -13,15 +13,6 @@
 
 namespace serac::warp {
 
-/// The words of one descriptor that a lane feeds to mma.sync: lane % 4 = q takes, of every 64 bytes, the 16 from 16 q
-/// (of 32 bytes, the 8 from 8 q). Both operands permute K in this way, which leaves their products as they are.
-template <int Width>
-struct mma_words {
-  static constexpr int count = Width / 16;
-  static constexpr int load_bytes = Width < 64 ? 8 : 16;  ///< alignment that descriptors must have
-  std::uint32_t word[count];
-};
-
 /// A tile of the descriptors that queries are scored against, in shared memory, swizzled so that no load of a fragment
 /// and no copy of 16 bytes meets a bank conflict (mma_traits::shared_offset says why).
 template <int Width>
@@ -40,16 +31,24 @@ class query_batch {
  public:
   static constexpr int queries = 32;
 
-  /// Begins with new queries: `query(slot)` is the descriptor (Width bytes, aligned to 16) of slot 0..31, or null. All
-  /// lanes of the warp.
+  /// Begins with `count` new queries, at least one and at most 32: `query(slot)` is the descriptor (Width bytes,
+  /// aligned to 16) of slot 0..count - 1. All lanes of the warp.
   template <class Query>
-  SERAC_DEVICE void load(Query query) {
+  SERAC_DEVICE void load(int count, Query query) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const auto* const bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(query(lane / 4 + 8 * i)));
-      queries_[i] = words{};
-      if (bytes != nullptr) queries_[i] = load_words(bytes, [](int byte) { return byte; });
+      const int slot = lane / 4 + 8 * i;
+      const bool exists = slot < count;
+      const auto* const bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(query(exists ? slot : 0)));
+#pragma unroll
+      for (int p = 0; p < pieces; ++p) {
+        const auto piece = serac::detail::load_vector<piece_bytes>(bytes + (4 * p + lane % 4) * piece_bytes);
+#pragma unroll
+        for (int w = 0; w < piece_bytes / 4; ++w) {
+          queries_[i / 2][p * piece_steps + w / 2][i % 2 + w % 2 * 2] = exists ? piece.word[w] : 0;
+        }
+      }
       states_[i] = top2{};
     }
   }
@@ -67,8 +66,10 @@ class query_batch {
 
     thread::packed_top2 packed[4];
     std::uint32_t code = first_code;
+    member_pieces members(tile);
     for (int first = 0; first < member_count; first += 16, code -= 4) {
-      const products sums = multiply(tile, first);
+      const products sums = multiply(members);
+      members.advance(16);
       const auto key = [&](std::int32_t sum, std::uint32_t of) {
         return (static_cast<std::uint32_t>(is_signed ? max(sum, 0) : sum) << bits) + of;
       };
@@ -98,8 +99,10 @@ class query_batch {
                            std::int32_t (&second)[4]) const {
 #pragma unroll
     for (int i = 0; i < 4; ++i) best[i] = second[i] = 0;
+    member_pieces members(tile);
     for (int first = 0; first < member_count; first += 16) {
-      const products sums = multiply(tile, first);
+      const products sums = multiply(members);
+      members.advance(16);
 #pragma unroll
       for (int s = 0; s < 2; ++s) {
 #pragma unroll
@@ -142,8 +145,14 @@ class query_batch {
   }
 
  private:
-  using words = mma_words<Width>;
   static constexpr bool is_signed = static_cast<Element>(-1) < 0;
+
+  // Lane 4 r + q holds, of every descriptor it takes part in, the pieces 4 p + q of 16 bytes (8 where the width is 32).
+  // Step k of the product takes two neighbouring words of them: a permutation of K, the same for queries and members.
+  static constexpr int piece_bytes = Width < 64 ? 8 : 16;
+  static constexpr int pieces = Width / (4 * piece_bytes);
+  static constexpr int piece_steps = piece_bytes / 8;
+  static constexpr int steps = Width / 32;
 
   /// A lane's scores of two slices of 8 members.
   struct products {
@@ -153,46 +162,52 @@ class query_batch {
     SERAC_DEVICE std::int32_t of(int i, int slice, int second) const { return sums[slice][i / 2][i % 2 * 2 + second]; }
   };
 
-  /// The products with 16 members of a tile from `first` on: four independent chains.
-  SERAC_DEVICE products multiply(const std::uint8_t* tile, int first) const {
-    words members[2];
+  /// Where the lane's pieces of member lane / 4 of a tile lie: the even ones, the odd ones.
+  struct member_pieces {
+    const std::uint8_t* at[2];
+
+    SERAC_DEVICE explicit member_pieces(const std::uint8_t* tile) {
+      const int lane = threadIdx.x % 32;
+#pragma unroll
+      for (int p = 0; p < 2; ++p) {
+        at[p] = tile + member_tile<Width>::offset(lane / 4, (4 * (p % pieces) + lane % 4) * piece_bytes);
+      }
+    }
+    SERAC_DEVICE void advance(int members) {
+      at[0] += members * Width;
+      at[1] += members * Width;
+    }
+  };
+
+  /// The products with 16 members: four independent chains.
+  SERAC_DEVICE products multiply(const member_pieces& members) const {
+    serac::detail::word_vector<piece_bytes> piece[2][pieces];
 #pragma unroll
     for (int s = 0; s < 2; ++s) {
-      const int member = first + 8 * s + static_cast<int>(threadIdx.x) % 32 / 4;
-      members[s] = load_words(tile, [&](int byte) { return member_tile<Width>::offset(member, byte); });
-    }
-    products p = {};
 #pragma unroll
-    for (int k = 0; k < words::count; k += 2) {
+      for (int p = 0; p < pieces; ++p) {
+        piece[s][p] =
+            serac::detail::load_vector<piece_bytes>(members.at[p % 2] + s * 8 * Width + p / 2 * 8 * piece_bytes);
+      }
+    }
+    products result = {};
+#pragma unroll
+    for (int k = 0; k < steps; ++k) {
 #pragma unroll
       for (int s = 0; s < 2; ++s) {
+        const auto& word = piece[s][k / piece_steps].word;
+        const int w = k % piece_steps * 2;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          serac::detail::mma_16x8x32<Element>(p.sums[s][half], queries_[2 * half].word[k],
-                                              queries_[2 * half + 1].word[k], queries_[2 * half].word[k + 1],
-                                              queries_[2 * half + 1].word[k + 1], members[s].word[k],
-                                              members[s].word[k + 1]);
+          const auto& a = queries_[half][k];
+          serac::detail::mma_16x8x32<Element>(result.sums[s][half], a[0], a[1], a[2], a[3], word[w], word[w + 1]);
         }
       }
     }
-    return p;
+    return result;
   }
 
-  /// The lane's words of a descriptor whose byte b lies at bytes[at(b)].
-  template <class At>
-  SERAC_DEVICE static words load_words(const std::uint8_t* bytes, At at) {
-    words w;
-#pragma unroll
-    for (int i = 0; i < words::count; i += words::load_bytes / 4) {
-      const auto v = serac::detail::load_vector<words::load_bytes>(
-          bytes + at(i * 16 + static_cast<int>(threadIdx.x) % 4 * words::load_bytes));
-#pragma unroll
-      for (int j = 0; j < words::load_bytes / 4; ++j) w.word[i + j] = v.word[j];
-    }
-    return w;
-  }
-
-  words queries_[4];
+  std::uint32_t queries_[2][steps][4];  // of two tiles of 16: rows r and r + 8, then their next words
   top2 states_[4];
 };
 
