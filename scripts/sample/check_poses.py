@@ -48,6 +48,25 @@ def umeyama(source, target):
     return scale, turn, mean_t - scale * turn @ mean_s
 
 
+def extent(poses):
+    """The largest distance between two camera centres."""
+    centres = np.array([centre for _, centre in poses.values()])
+    return np.linalg.norm(centres[:, None] - centres, axis=-1).max()
+
+
+def differences(model, known):
+    """The frames of both, how far the centres of `model` are off when brought
+    onto those of `known`, and by how many degrees its cameras are turned."""
+    names = sorted(known.keys() & model.keys())
+    target = np.array([known[name][1] for name in names])
+    source = np.array([model[name][1] for name in names])
+    scale, turn, shift = umeyama(source, target)
+    errors = np.linalg.norm(scale * source @ turn.T + shift - target, axis=1)
+    cosines = [(np.trace(known[name][0].T @ model[name][0] @ turn.T) - 1) / 2
+               for name in names]
+    return names, errors, np.degrees(np.arccos(np.clip(cosines, -1, 1)))
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -60,33 +79,25 @@ def main():
     known = read_poses(args.poses)
     model = read_poses(args.model / "images.txt" if args.model.is_dir()
                        else args.model)
-    names = sorted(known.keys() & model.keys())
     missing = sorted(known.keys() - model.keys())
-    print(f"registered frames: {len(names)} of {len(known)}")
+    registered = len(known) - len(missing)
+    print(f"registered frames: {registered} of {len(known)}")
     for name in missing:
         print(f"missing: {name}")
-    if len(names) < 3:
+    if registered < 3:
         sys.exit("FAILED: fewer than three frames to align")
 
-    all_centres = np.array([centre for _, centre in known.values()])
-    extent = np.linalg.norm(all_centres[:, None] - all_centres, axis=-1).max()
-    target = np.array([known[name][1] for name in names])
-    source = np.array([model[name][1] for name in names])
-    scale, turn, shift = umeyama(source, target)
-    errors = np.linalg.norm(scale * source @ turn.T + shift - target, axis=1)
-    cosines = [(np.trace(known[name][0].T @ model[name][0] @ turn.T) - 1) / 2
-               for name in names]
-    angles = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
-
+    names, errors, angles = differences(model, known)
     for name, error, angle in zip(names, errors, angles):
         print(f"{name}: {error:.4f} off, turned by {angle:.4f} degrees")
     rms, worst = np.sqrt((errors ** 2).mean()), errors.max()
-    print(f"survey extent: {extent:.4f}")
-    print(f"centre error: rms {rms:.4f} ({100 * rms / extent:.4f} %), "
-          f"largest {worst:.4f} ({100 * worst / extent:.4f} %)")
+    size = extent(known)
+    print(f"survey extent: {size:.4f}")
+    print(f"centre error: rms {rms:.4f} ({100 * rms / size:.4f} %), "
+          f"largest {worst:.4f} ({100 * worst / size:.4f} %)")
     print(f"rotation error: largest {angles.max():.4f} degrees")
 
-    bound = args.max_error / 100 * extent
+    bound = args.max_error / 100 * size
     if missing or not worst <= bound:
         sys.exit(f"FAILED: every frame must be there, within {bound:.4f} "
                  f"({args.max_error:g} %)")
