@@ -176,6 +176,15 @@ class Ab(ScriptTest):
         self.assertIn("--prepare before A ended with 4", err)
         self.assertIn("no room", err)
 
+    def test_what_was_measured_before_a_failure_is_kept(self):
+        report = self.folder / "report.json"
+        a = self.command("a", [1.5, 2.5, 3.5, 4.5])
+        _, err = self.run_script(*PRINTED, "--runs", 4, "--json", report, a,
+                                 self.command("b", [5.5, 6.5]), code=2)
+        self.assertIn("B printed 0 values", err)
+        self.assertEqual(json.loads(report.read_text())["values"],
+                         {"A": [1.5, 2.5, 3.5], "B": [5.5, 6.5]})
+
     def test_wrong_usage_is_named(self):
         for arguments, complaint in (
                 ((), "two commands are needed"),

@@ -156,3 +156,23 @@ class Pipeline(ScriptTest):
         self.assertEqual(known["images"], 6)
         self.assertLess(known["centre_largest_percent"], 0.5)
         self.assertIn("to the known poses", out)
+
+    @unittest.skipUnless(TOOL, "SERAC_COLMAP is not set")
+    @unittest.skipUnless(shutil.which("colmap"), "colmap is missing")
+    def test_runs_before_a_failure_are_reported(self):
+        failing = self.folder / "failing"
+        failing.write_text("#!/bin/sh\necho out of luck\nexit 3\n")
+        failing.chmod(0o755)
+        features = self.folder / "two.db"
+        shutil.copyfile(SAMPLE / "sample.db", features)
+        with closing(sqlite3.connect(features)) as db:
+            for table in ("images", "keypoints", "descriptors"):
+                db.execute(f"DELETE FROM {table} WHERE image_id > 2")
+            db.commit()
+        report = self.folder / "report.json"
+        _, err = self.run_script(
+            "--database", features, "--matcher", TOOL, "--matcher", failing,
+            "--json", report, "--SiftMatching.use_gpu", 0, code=2)
+        self.assertIn(f"{failing} exhaustive ended with 3:\nout of luck", err)
+        result = json.loads(report.read_text())
+        self.assertEqual([run["matcher"] for run in result["runs"]], [TOOL])
