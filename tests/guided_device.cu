@@ -130,7 +130,7 @@ TEMPLATE_TEST_CASE("guided lists are the host's under every kind of geometry", "
       matches += expected.size();
     }
   }
-  CHECK(matches > 100);
+  CHECK(matches > (small_run() ? 20 : 100));
 }
 
 TEST_CASE("any admissibility works with the classic path", "[guided]") {
