@@ -40,6 +40,10 @@ class Ab(ScriptTest):
         self.assertEqual(result["verdict"], "not resolved")
         self.assertIn("NOT RESOLVED", out)
         self.assertNotIn("faster", out)
+        from scipy import stats
+        test = result["welch"]
+        self.assertAlmostEqual(test["p"], 2 * stats.t.sf(
+            abs(test["t"]), test["degrees_of_freedom"]), places=12)
         self.assertLess(result["ratio"]["lower"], 1)
         self.assertGreater(result["ratio"]["upper"], 1)
 
