@@ -104,7 +104,7 @@ void add_matching_options(CLI::App& command, arguments& given) {
       ->delimiter(',')
       ->check(CLI::Range(-1, 1 << 20))
       ->type_name("LIST")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->capture_default_str();
   command
       .add_option("--memory_budget", given.memory_budget_mib,
