@@ -164,6 +164,16 @@ class Options(ToolTest):
                           result.stdout + result.stderr)
         self.assertEqual(self.survey.matches(), {})
 
+    def test_lists_of_gpus(self):
+        def run(gpus, code=0):
+            return self.run_any([
+                self.tool, "exhaustive", "--dry_run", "--database_path",
+                self.survey.path, "--SiftMatching.gpu_index", gpus], code)
+        for gpus in ("-1", "0", "0,1,2", "3,1"):
+            self.assertIn("6 are to be matched", run(gpus).stdout)
+        for gpus in ("0,0", "1,0,1", "0,-1", "-1,-1"):
+            self.assertIn("each GPU once, or -1 alone", run(gpus, 2).stderr)
+
     def test_booleans_as_colmap_spells_them(self):
         for option in ("use_gpu", "cross_check"):
             for value in ("0", "1", "false", "true"):
