@@ -18,7 +18,7 @@ void check_is_sift(const descriptor_header& header, const std::string& image_nam
   };
   const std::string shape = std::to_string(header.rows) + " x " + std::to_string(header.cols);
   if (header.rows < 0) refuse("have " + shape + " bytes");
-  if (header.rows == 0 && (header.cols == 0 || header.cols == sift_width)) return;
+  if (header.rows == 0 && header.bytes == 0 && (header.cols == 0 || header.cols == sift_width)) return;
   if (header.type != descriptor_header::sift) {
     refuse("have type " + std::to_string(header.type) + ", not SIFT (0): this tool matches SIFT only");
   }

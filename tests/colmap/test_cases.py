@@ -29,7 +29,8 @@ class Features(ToolTest):
     def test_case_4_wrong_cols(self):
         for rows, cols, data in ((0, 64, b""), (5, 64, bytes(320)),
                                  (5, 0, b""), (3, 128, bytes(383)),
-                                 (3, 128, b""), (-1, 128, b"")):
+                                 (3, 128, b""), (-1, 128, b""),
+                                 (0, 128, bytes(128)), (0, 0, b"x")):
             with self.subTest(rows=rows, cols=cols, bytes=len(data)):
                 database = self.database(name=f"{rows}{cols}{len(data)}.db")
                 database.add_image(1, tokens=range(20))
