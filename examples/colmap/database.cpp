@@ -184,7 +184,8 @@ std::vector<float> database::locations(std::int64_t image_id) {
   if (!row.bind(1, image_id).step()) return {};
   const auto count = static_cast<std::size_t>(row.integer(0));
   const auto cols = static_cast<std::size_t>(row.integer(1));
-  if (cols < 2 || row.bytes(2) % (cols * sizeof(float)) != 0 || row.bytes(2) / (cols * sizeof(float)) != count) {
+  const std::size_t floats = row.bytes(2) / sizeof(float);
+  if (cols < 2 || row.bytes(2) % sizeof(float) != 0 || floats % cols != 0 || floats / cols != count) {
     fail("image " + std::to_string(image_id) + ": its keypoints are not rows x cols floats");
   }
   std::vector<float> points(2 * count);

@@ -17,6 +17,7 @@
 
 #include "camera.hpp"
 #include "descriptor_cache.hpp"
+#include "interrupt.hpp"
 #include "plan.hpp"
 #include "progress.hpp"
 
@@ -83,6 +84,7 @@ class guided_plan {
         ++skipped;
         continue;
       }
+      check_is_pair(row.pair_id);
       pairs.push_back(guided(row));
       used.insert({pairs.back().pair.first, pairs.back().pair.second});
     }
@@ -99,6 +101,16 @@ class guided_plan {
   std::int64_t skipped = 0;
 
  private:
+  /// Refuses a key that is not of two images that there are, the smaller id first.
+  void check_is_pair(std::int64_t key) const {
+    const image_pair pair = pair_of(key);
+    if (pair.first >= pair.second || pair_id(pair) != key) {
+      throw std::runtime_error(source_.path() + ": a geometry has the pair_id " + std::to_string(key) +
+                               ", which no two images have");
+    }
+    name(pair.first), name(pair.second);
+  }
+
   guided_pair guided(const pair_geometry& row) {
     const image_pair pair = pair_of(row.pair_id);
     const auto named = [&] { return "images '" + name(pair.first) + "' and '" + name(pair.second) + "'"; };
@@ -190,28 +202,38 @@ void run_guided(database& target, const match_settings& settings, double max_err
 
   progress shown(static_cast<std::int64_t>(plan.pairs.size()));
   std::vector<matched_pair> waiting;
-  std::int64_t nonempty = 0, matches = 0;
+  std::int64_t done = 0, nonempty = 0, matches = 0;
   auto stored = steady::now();
   const auto store = [&] {
-    target.store_inliers(waiting);
-    waiting.clear();
+    target.store_inliers(std::exchange(waiting, {}));  // not tried again if it fails
     stored = steady::now();
   };
-  for (const guided_pair& each : plan.pairs) {
-    const auto left = cache.get(each.pair.first), right = cache.get(each.pair.second);
-    const auto left_points = locations(each.pair.first, left->header.rows, each.normalised);
-    const auto right_points = locations(each.pair.second, right->header.rows, each.normalised);
-    const serac::guided_by<> guide{
-        {left_points.data(), left->header.rows}, {right_points.data(), right->header.rows}, each.geometry};
-    matched_pair list{each.pair, matcher->match(left->view(), right->view(), guide).pairs};
-    if (static_cast<std::int64_t>(list.matches.size()) < settings.min_num_inliers) list.matches.clear();
-    matches += static_cast<std::int64_t>(list.matches.size());
-    nonempty += !list.matches.empty();
-    waiting.push_back(std::move(list));
-    shown.advance();
-    if (seconds_since(stored) > store_interval) store();
+  const interrupt_scope scope;
+  try {
+    for (const guided_pair& each : plan.pairs) {
+      if (scope.interrupted()) break;
+      const auto left = cache.get(each.pair.first), right = cache.get(each.pair.second);
+      const auto left_points = locations(each.pair.first, left->header.rows, each.normalised);
+      const auto right_points = locations(each.pair.second, right->header.rows, each.normalised);
+      const serac::guided_by<> guide{
+          {left_points.data(), left->header.rows}, {right_points.data(), right->header.rows}, each.geometry};
+      matched_pair list{each.pair, matcher->match(left->view(), right->view(), guide).pairs};
+      if (static_cast<std::int64_t>(list.matches.size()) < settings.min_num_inliers) list.matches.clear();
+      matches += static_cast<std::int64_t>(list.matches.size());
+      nonempty += !list.matches.empty();
+      waiting.push_back(std::move(list));
+      ++done;
+      shown.advance();
+      if (seconds_since(stored) > store_interval) store();
+    }
+  } catch (...) {
+    store();  // what came before the fault
+    throw;
   }
   store();
+  if (done < static_cast<std::int64_t>(plan.pairs.size())) {
+    throw_interrupted(done, "the same command begins again, with the same lists");
+  }
   std::cout << "matched " << plan.pairs.size() << " pairs again on " << matcher->name() << ": " << nonempty
             << " have inliers, " << matches << " in all\n"
             << std::fixed << std::setprecision(3) << "seconds: " << seconds_since(start) << '\n';

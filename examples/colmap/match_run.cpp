@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstring>
 #include <iomanip>
 #include <iostream>
@@ -15,6 +14,7 @@
 
 #include <serac/survey/run.hpp>
 
+#include "interrupt.hpp"
 #include "progress.hpp"
 
 namespace serac_colmap {
@@ -22,29 +22,6 @@ namespace serac_colmap {
 namespace {
 
 std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB"; }
-
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
-
-/// While it lives, the first interrupt sets `interrupted`, and the next one ends the program.
-class interrupt_scope {
- public:
-  interrupt_scope() {
-    for (const int each : signals) std::signal(each, &take);
-  }
-  ~interrupt_scope() {
-    for (const int each : signals) std::signal(each, SIG_DFL);
-  }
-  interrupt_scope(const interrupt_scope&) = delete;
-  interrupt_scope& operator=(const interrupt_scope&) = delete;
-
- private:
-  static constexpr int signals[] = {SIGINT, SIGTERM};
-  static void take(int) {
-    interrupted = true;
-    for (const int each : signals) std::signal(each, SIG_DFL);
-  }
-};
 
 }  // namespace
 
@@ -177,15 +154,14 @@ void run(database& target, const pair_generator& pairs, const match_settings& se
           store.add(images.ids(list.pair), list.matches, list.count);
           if (feed.ends_block(list.number)) store.store();
         },
-        options, settings, &interrupted);
+        options, settings, &scope.interrupted());
   } catch (...) {
     store.store();  // what came before the fault
     throw;
   }
   store.store();
   if (result.cancelled) {
-    throw std::runtime_error("interrupted; the " + std::to_string(store.pairs()) +
-                             " pairs matched until then are stored, and the same command goes on from there");
+    throw_interrupted(store.pairs(), "the same command goes on from there");
   }
   print_summary(std::cout, store, work, matching.name());
   const double busy = std::accumulate(result.busy_seconds.begin(), result.busy_seconds.end(), 0.0);

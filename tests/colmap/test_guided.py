@@ -4,11 +4,14 @@
 stores.  SERAC_REAL_DATA_DIR is the folder that holds survey8/."""
 import random
 import shutil
+import signal
 import struct
+import subprocess
+import time
 import unittest
 from pathlib import Path
 
-from support import LAYOUTS, Database, ToolTest, pair_id, row_of
+from support import ID_LIMIT, LAYOUTS, Database, ToolTest, pair_id, row_of
 from test_real_data import SURVEYS
 
 CALIBRATED, UNCALIBRATED, PLANAR, PANORAMIC, EITHER = 2, 3, 4, 5, 6
@@ -227,10 +230,80 @@ class Guided(ToolTest):
         self.refused(database, "image0002.jpg", "39 keypoints",
                      "40 descriptors")
 
+        database = fresh("wide keypoints.db", PLANAR, H=SHIFT)
+        with database.open() as db:
+            db.execute("UPDATE keypoints SET cols = ? WHERE image_id = 2",
+                       (1 << 62,))
+        self.refused(database, "image 2", "keypoints are not rows x cols")
+
+        for key, text in ((pair_id(1, 99), "image 99"),
+                          (ID_LIMIT * 2 + 1, f"pair_id {ID_LIMIT * 2 + 1}"),
+                          (ID_LIMIT * 2 + 2, f"pair_id {ID_LIMIT * 2 + 2}"),
+                          (-7, "pair_id -7")):
+            database = fresh(f"key{key}.db", PLANAR, H=SHIFT)
+            with database.open() as db:
+                db.execute("UPDATE two_view_geometries SET pair_id = ?",
+                           (key,))
+            self.refused(database, text)
+
         for layout in LAYOUTS:
             if layout.geometries != "two_view_geometries":
                 database = self.database(layout, f"{layout.name}.db")
                 self.refused(database, "no two-view geometries")
+
+    def test_lists_before_a_fault_are_stored(self):
+        left, right, matches = self.shifted(40, 0)
+        database = self.database()
+        for number in range(1, 5):
+            self.add(database, number, right if number % 2 == 0 else left)
+        self.relate(database, 1, 2, PLANAR, H=SHIFT)
+        self.relate(database, 3, 4, PLANAR, H=SHIFT)
+        before = self.inliers(database)
+        with database.open() as db:
+            db.execute("DELETE FROM keypoints WHERE image_id = 4")
+        result = self.run_tool("guided", database, code=2)
+        self.assertIn("image0004.jpg", result.stderr)
+        self.assertEqual(self.inliers(database), {
+            **before, pair_id(1, 2): row_of(1, 2, matches)})
+
+    def test_interrupted(self):
+        """What is matched until then is stored."""
+        left, _, _ = self.shifted(1000, 0)
+        whole = self.database(name="whole.db")
+        for number in range(1, 31):
+            self.add(whole, number, left)
+        for first in range(1, 31):
+            for second in range(first + 1, 31):
+                self.relate(whole, first, second, PLANAR, H=IDENTITY)
+        before = self.inliers(whole)
+        copies = [Database.__new__(Database) for _ in range(5)]
+        for number, database in enumerate(copies):
+            database.path = self.folder / f"interrupted{number}.db"
+            shutil.copyfile(whole.path, database.path)
+        start = time.monotonic()
+        self.run_tool("guided", whole)
+        duration = time.monotonic() - start
+        after = self.inliers(whole)
+        midway = 0
+        for attempt, database in enumerate(copies):
+            process = subprocess.Popen(
+                self.command("guided", database), text=True,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            time.sleep(duration * (0.3 + 0.1 * attempt))
+            process.send_signal((signal.SIGINT, signal.SIGTERM)[attempt % 2])
+            _, text = process.communicate(timeout=60)
+            stored = self.inliers(database)
+            changed = sum(stored[key] != before[key] for key in stored)
+            for key, row in stored.items():
+                self.assertIn(row, (before[key], after[key]))
+            if "interrupted" in text:
+                self.assertEqual(process.returncode, 2)
+                self.assertIn(f"the {changed} pairs", text)
+                midway += 0 < changed < len(stored)
+        print(midway, "interrupts between the first and the last pair")
+        self.assertGreater(midway, 0)
+        self.run_tool("guided", copies[0])
+        self.assertEqual(self.inliers(copies[0]), after)
 
     def test_pairs_without_geometry_are_left_alone(self):
         left, right, _ = self.shifted(40, 0)
