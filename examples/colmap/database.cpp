@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -67,13 +68,16 @@ class database::statement {
   void check(int code) {
     if (code == SQLITE_OK) return;
     if (code == SQLITE_BUSY) {
-      owner_.fail("another process has locked it for more than " +
-                  std::to_string(owner_.lock_timeout_.count() / 1000.0) +
+      std::ostringstream seconds;
+      seconds << owner_.lock_timeout_.count() / 1000.0;
+      owner_.fail("another process has locked it for more than " + seconds.str() +
                   " s (--lock_timeout); what was stored before is kept, and the same command goes on from there");
     }
     const std::string message = sqlite3_errmsg(owner_.connection_.get());
-    if (code == SQLITE_CANTOPEN) {  // the database itself is open by now
-      owner_.fail(message + "; one with a write-ahead log can only be read where its folder can be written");
+    if (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) {  // the database itself is open by now
+      owner_.fail(message +
+                  "; SQLite needs a folder that can be written to write a database, and to read one with a "
+                  "write-ahead log");
     }
     owner_.fail(message);
   }

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The SERAC authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Kills, locks and several writers: never half a pair, nothing lost."""
+import os
 import random
 import signal
 import sqlite3
@@ -128,7 +129,8 @@ class Robust(ToolTest):
                 self.locked(database, 2).wait()
                 result = self.run_any(self.command_of(
                     database, "--lock_timeout", 0.3), 2)
-                self.assertIn("another process has locked it", result.stderr)
+                self.assertIn("another process has locked it for more than"
+                              " 0.3 s", result.stderr)
                 self.assertIn(str(database.path), result.stderr)
                 self.assertEqual(database.matches(), {})
 
@@ -137,6 +139,29 @@ class Robust(ToolTest):
         self.locked(database, 2, after=0.2)
         self.run_any(self.command_of(database))
         self.assertEqual(database.matches(), expected)
+
+    def test_folders_that_cannot_be_written(self):
+        user = []
+        if os.geteuid() == 0:   # whom modes stop only without capabilities
+            user = ["setpriv", "--bounding-set=-all"]
+        for mode, command, code in (("DELETE", "exhaustive", 2),
+                                    ("DELETE", "info", 0),
+                                    ("WAL", "exhaustive", 2),
+                                    ("WAL", "info", 2)):
+            with self.subTest(mode=mode, command=command):
+                database, _ = self.survey(8, name="locked.db", mode=mode)
+                self.folder.chmod(0o555)
+                try:
+                    result = self.run_any(
+                        [*user, self.tool, command, "--database_path",
+                         database.path], code)
+                finally:
+                    self.folder.chmod(0o755)
+                if code:
+                    self.assertIn(f"{database.path}: ", result.stderr)
+                    self.assertIn("folder that can be written", result.stderr)
+                self.assertEqual(database.matches(), {})
+                database.path.unlink()
 
     def test_readers_do_not_stop_it(self):
         database, expected = self.survey(8, mode="WAL")
