@@ -5,6 +5,7 @@ sample survey from features to poses.  SERAC_COLMAP is the tool's path."""
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import unittest
 from contextlib import closing
@@ -160,9 +161,11 @@ class Pipeline(ScriptTest):
     @unittest.skipUnless(TOOL, "SERAC_COLMAP is not set")
     @unittest.skipUnless(shutil.which("colmap"), "colmap is missing")
     def test_runs_before_a_failure_are_reported(self):
+        # Also where this test runs in the background, which ignores interrupts.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(
+            signal.SIGINT, signal.default_int_handler))
         failing = self.folder / "failing"
-        failing.write_text("#!/bin/sh\necho out of luck\nexit 3\n")
-        failing.chmod(0o755)
+        failing.touch(0o755)
         features = self.folder / "two.db"
         shutil.copyfile(SAMPLE / "sample.db", features)
         with closing(sqlite3.connect(features)) as db:
@@ -170,9 +173,20 @@ class Pipeline(ScriptTest):
                 db.execute(f"DELETE FROM {table} WHERE image_id > 2")
             db.commit()
         report = self.folder / "report.json"
-        _, err = self.run_script(
-            "--database", features, "--matcher", TOOL, "--matcher", failing,
-            "--json", report, "--SiftMatching.use_gpu", 0, code=2)
-        self.assertIn(f"{failing} exhaustive ended with 3:\nout of luck", err)
-        result = json.loads(report.read_text())
-        self.assertEqual([run["matcher"] for run in result["runs"]], [TOOL])
+        for end, said in (
+                ("exit 3", f"{failing} exhaustive ended with 3:\nout of luck"),
+                ("kill -INT $PPID; exec sleep 9", "pipeline: interrupted")):
+            with self.subTest(end):
+                failing.write_text(f"#!/bin/sh\necho out of luck\n{end}\n")
+                _, err = self.run_script(
+                    "--database", features, "--matcher", TOOL, "--matcher",
+                    failing, "--json", report, "--SiftMatching.use_gpu", 0,
+                    code=2)
+                self.assertIn(said, err)
+                result = json.loads(report.read_text())
+                self.assertEqual([run["matcher"] for run in result["runs"]],
+                                 [TOOL])
+                _, err = self.run_script(
+                    "--database", features, "--matcher", failing,
+                    "--SiftMatching.use_gpu", 0, code=2)
+                self.assertIn(said, err)
