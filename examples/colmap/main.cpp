@@ -215,7 +215,7 @@ int run_command(const ranks& all, int argc, char** argv) {
   comparison->add_option("A", given.path_a, "a database")->required()->type_name("FILE");
   comparison->add_option("B", given.path_b, "another database of the same images")->required()->type_name("FILE");
   comparison->add_option("--list", given.listed, "how many pairs of a kind to name")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 1 << 30))
       ->capture_default_str();
 
   try {

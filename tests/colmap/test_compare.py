@@ -152,8 +152,9 @@ class Compare(ToolTest):
         self.assertIn("'other'", output)
         self.run_any([self.tool, "compare", self.a.path,
                       self.folder / "none.db"], 2)
-        self.run_any([self.tool, "compare", self.a.path, self.a.path,
-                      "--list", "-1"], 2)
+        result = self.run_any([self.tool, "compare", self.a.path, self.a.path,
+                               "--list", "-1"], 2)
+        self.assertIn("--list: Value -1 not in range 0 to", result.stderr)
 
 
 if __name__ == "__main__":
