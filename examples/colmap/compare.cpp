@@ -3,6 +3,7 @@
 #include "compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iomanip>
 #include <iostream>
@@ -112,7 +113,8 @@ class feature_lookup {
     const keypoint_scales& first = scales(pair.first);
     const keypoint_scales& second = scales(pair.second);
     if (match.row >= first.size() || match.column >= second.size()) return unknown;
-    return std::min(first[match.row], second[match.column]);
+    const float left = first[match.row], right = second[match.column];
+    return std::isnan(left) || std::isnan(right) ? unknown : std::min(left, right);
   }
 
   /// Score / 2^18: the cosine of the angle between two descriptors of norm 512.

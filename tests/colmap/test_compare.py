@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The SERAC authors
 # SPDX-License-Identifier: BSD-3-Clause
 """What `compare` says, and that a loss of weak features shows."""
+import math
 import shutil
+import struct
 import unittest
 
 from support import Database, ToolTest, pair_id, row_of
@@ -89,6 +91,15 @@ class Compare(ToolTest):
             "from 4 to below 8": [32, 32, 32, 0, 0],
             "from 8 to below 16": [64, 64, 64, 0, 0],
             "from 16": [40, 40, 40, 0, 0]})
+
+    def test_scales_that_are_no_numbers(self):
+        with self.a.open() as db:
+            db.execute("UPDATE keypoints SET data = ? WHERE image_id = 4",
+                       (struct.pack("<240f", *[math.nan] * 240),))
+        self.replace(3, 4, MATCHES[10:])
+        table = self.strata(self.compare(1), "by smaller scale, pixels")
+        self.assertEqual(table.pop("unknown"), [40, 30, 30, 10, 0])
+        self.assertEqual(sum(row[0] for row in table.values()), 120)
 
     def test_loss_by_score(self):
         """Weak features are 3/4 as long: a score of 0.744 of the unit."""
