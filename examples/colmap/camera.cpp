@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "camera.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <stdexcept>
@@ -77,6 +78,9 @@ void check_is_known(const camera& given) {
   if (given.params.size() != models[given.model].params) {
     throw std::runtime_error("the camera model " + name + " has " + std::to_string(models[given.model].params) +
                              " parameters, not " + std::to_string(given.params.size()));
+  }
+  if (!std::all_of(given.params.begin(), given.params.end(), [](double p) { return std::isfinite(p); })) {
+    throw std::runtime_error("a camera parameter is not a finite number");
   }
   const intrinsics lens(given);
   if (!(lens.fx > 0 && lens.fy > 0)) throw std::runtime_error("a camera's focal length is not above 0");

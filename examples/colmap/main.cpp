@@ -46,10 +46,10 @@ struct arguments {
 /// The spellings of an option in COLMAP 3.x and 4.x.
 std::string spellings(const std::string& name) { return "--SiftMatching." + name + ",--FeatureMatching." + name; }
 
-/// Refuses what is not above zero, NaN as well.
+/// Refuses what is not above zero as a float, NaN as well.
 const CLI::Validator positive(
     [](std::string& text) {
-      return std::strtod(text.c_str(), nullptr) > 0 ? std::string() : "must be above 0, not " + text;
+      return std::strtof(text.c_str(), nullptr) > 0 ? std::string() : "must be above 0, not " + text;
     },
     "> 0");
 

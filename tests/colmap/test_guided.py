@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The guided command: which pairs it matches again, under what, and what it
 stores.  SERAC_REAL_DATA_DIR is the folder that holds survey8/."""
+import math
 import random
 import shutil
 import signal
@@ -208,6 +209,15 @@ class Guided(ToolTest):
         with database.open() as db:
             db.execute("UPDATE cameras SET params = ?", (bytes(16),))
         self.refused(database, "SIMPLE_PINHOLE has 3 parameters, not 2")
+
+        for place, value in ((0, math.inf), (1, math.nan)):
+            database = fresh(f"{value}.db", CALIBRATED, E=SAME_Y)
+            params = [900, 500, 375]
+            params[place] = value
+            with database.open() as db:
+                db.execute("UPDATE cameras SET params = ?",
+                           (struct.pack("<3d", *params),))
+            self.refused(database, "image0001.jpg", "not a finite number")
 
         # A model that is not known does no harm where it is not needed.
         database = fresh("unneeded.db", PLANAR, H=SHIFT)

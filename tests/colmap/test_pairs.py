@@ -144,6 +144,7 @@ class Options(ToolTest):
     def test_bad_values_are_named(self):
         for option, value in (("--SiftMatching.max_ratio", "nan"),
                               ("--SiftMatching.max_ratio", "0"),
+                              ("--FeatureMatching.max_ratio", "1e-60"),
                               ("--SiftMatching.max_distance", "-1"),
                               ("--SiftMatching.max_distance", "1x"),
                               ("--SiftMatching.cross_check", "2"),
@@ -162,6 +163,7 @@ class Options(ToolTest):
             result = self.run_any(command, 2)
             self.assertIn(option.split(".")[-1],
                           result.stdout + result.stderr)
+            self.assertNotIn("serac: ", result.stderr)  # not by the library
         self.assertEqual(self.survey.matches(), {})
 
     def test_lists_of_gpus(self):
