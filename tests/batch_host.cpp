@@ -17,12 +17,6 @@ namespace {
 
 constexpr match_pair poison{0xdeadbeefu, 0xdeadbeefu};
 
-template <class T_, class Tie_>
-struct setting {
-  using T = T_;
-  using Tie = Tie_;
-};
-
 /// host::match_batch into memory of the least size, canaries behind it.
 template <class Tie, class T>
 batch_lists lists_of(const image_batch<T>& batch, const match_options& options, int threads) {

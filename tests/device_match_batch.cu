@@ -194,17 +194,10 @@ TEST_CASE("a batch may be captured in a graph", "[match_batch]") {
   const match_options options = options_of(2, 1.0f);
   batch_run<default_policy> run(batch, options, 10);
   const test_stream stream;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  require_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  run.launch(stream);
-  require_cuda(cudaStreamEndCapture(stream, &graph));
-  require_cuda(cudaGraphInstantiate(&executable, graph, 0));
+  captured_graph graph(stream, [&](cudaStream_t s) { run.launch(s); });
   for (int replay = 0; replay < 3; ++replay) {
     run.poison();
-    require_cuda(cudaGraphLaunch(executable, stream));
+    graph.replay();
     require_same(run.lists(), expected_lists<tie_break::smallest_index>(batch, options));
   }
-  require_cuda(cudaGraphExecDestroy(executable));
-  require_cuda(cudaGraphDestroy(graph));
 }

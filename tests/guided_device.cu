@@ -34,8 +34,7 @@ class guided_run {
         right_points_(problem.right_points),
         geometry_(problem.geometry),
         options_(options),
-        pairs_(static_cast<std::size_t>(std::min({problem.left.count, options.max_features, options.max_matches}))),
-        count_(1),
+        list_(std::min({problem.left.count, options.max_features, options.max_matches})),
         workspace_(device::match_guided_workspace<Policy>(left_.view(), right_.view(), options)) {}
 
   guided_by<> guide() const {
@@ -43,27 +42,20 @@ class guided_run {
   }
 
   void poison() {
-    pairs_.poison();
-    count_.poison();
+    list_.poison();
     workspace_.poison();
   }
 
   template <class Admissible>
   void launch(const Admissible& admissible, cudaStream_t stream = nullptr) {
-    const match_output output{pairs_.data(), static_cast<std::int64_t>(pairs_.size()), count_.data()};
-    require_ok(device::match_guided<Policy>(left_.view(), right_.view(), admissible, options_, output,
+    require_ok(device::match_guided<Policy>(left_.view(), right_.view(), admissible, options_, list_.output(),
                                             workspace_.data(), workspace_.size(), stream));
   }
 
   /// The list, when the device has finished; nothing is written behind its end.
   std::vector<match_pair> list() const {
-    std::vector<match_pair> pairs = pairs_.values();
-    const std::uint32_t count = count_.values()[0];
     workspace_.values();
-    REQUIRE(count <= pairs.size());
-    REQUIRE(poisoned(pairs.data() + count, pairs.data() + pairs.size()));
-    pairs.resize(count);
-    return pairs;
+    return list_.list();
   }
 
  private:
@@ -71,8 +63,7 @@ class guided_run {
   device_array<float> left_points_, right_points_;
   two_view_geometry geometry_;
   match_options options_;
-  device_array<match_pair> pairs_;
-  device_array<std::uint32_t> count_;
+  list_room list_;
   device_array<std::uint8_t> workspace_;
 };
 
@@ -192,20 +183,13 @@ TEST_CASE("a guided match is captured in a graph and replayed", "[guided]") {
   const auto expected = expected_of<tie_break::smallest_index>(problem, {});
   guided_run<default_policy> run(problem, {});
   const test_stream stream;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  require_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  run.launch(run.guide(), stream);
-  require_cuda(cudaStreamEndCapture(stream, &graph));
-  require_cuda(cudaGraphInstantiate(&executable, graph, 0));
+  captured_graph graph(stream, [&](cudaStream_t s) { run.launch(run.guide(), s); });
   for (int replay = 0; replay < 10; ++replay) {
     run.poison();
-    require_cuda(cudaGraphLaunch(executable, stream));
+    graph.replay();
     REQUIRE_SAME(run.list(), expected);
   }
   CHECK_FALSE(expected.empty());
-  require_cuda(cudaGraphExecDestroy(executable));
-  require_cuda(cudaGraphDestroy(graph));
 }
 
 TEMPLATE_TEST_CASE("a guided batch gives the lists of its pairs one by one", "[guided]", default_policy,

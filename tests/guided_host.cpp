@@ -32,12 +32,6 @@ std::vector<match_pair> guided_of(const guided_problem<T>& problem, const Admiss
   return pairs;
 }
 
-template <class T_, class Tie_>
-struct setting {
-  using T = T_;
-  using Tie = Tie_;
-};
-
 /// An environment variable makes the random tests longer.
 int repeats() {
   const char* const value = std::getenv("SERAC_TEST_REPEATS");

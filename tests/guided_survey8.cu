@@ -2,62 +2,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
-#include <support/gpu.cuh>
-#include <support/policies.cuh>
-#include <support/survey8.hpp>
+#include <support/survey8_checks.cuh>
 
 using namespace serac;
 using namespace serac::test;
 
 namespace {
 
-template <class Policy>
-struct recorded;
-template <>
-struct recorded<default_policy> {
-  static constexpr char name[] = "default";
-};
-template <>
-struct recorded<sift> {
-  static constexpr char name[] = "classic";
-};
-template <>
-struct recorded<scalar> {
-  static constexpr char name[] = "dot_scalar";
-};
-template <>
-struct recorded<mma_policy> {
-  static constexpr char name[] = "mma";
-};
-
-bool present() {
-  if (small_run()) {
-    skip("SERAC_TEST_SMALL is set: nothing was compared with COLMAP's guided lists of real images");
-    return false;
-  }
-  if (real_data_directory() == nullptr) {
-    skip(no_real_data);
-    return false;
-  }
-  return true;
-}
-
-void check_golden(const std::string& directory, const std::string& name, const std::string& bytes) {
-  std::printf("hash guided %s %s\n", name.c_str(), sha256(bytes).c_str());
-  std::fflush(stdout);
-  CHECK(sha256(bytes) == golden_sha256(directory, "guided"));
-  CHECK(bytes == golden_bytes(directory, "guided"));
+void check_guided(const std::string& directory, const std::string& name, const std::string& bytes) {
+  record_hash("guided", name, bytes);
+  check_golden(directory, "guided", true, bytes);
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("the GPU makes COLMAP's 51 guided lists of real images, bit for bit", "[survey8]", default_policy,
                    sift, scalar, mma_policy) {
-  if (!present()) return;
+  if (!survey8_present()) return;
   const std::string directory = real_data_directory();
   const auto images = read_survey8(directory);
   const auto points = read_survey8_points(directory);
@@ -68,11 +32,11 @@ TEMPLATE_TEST_CASE("the GPU makes COLMAP's 51 guided lists of real images, bit f
     const guided_by<> guide{keypoints(c.i), keypoints(c.j), c.geometry};
     file.add(c.i, c.j, matcher.match_guided(images[c.i].view(), images[c.j].view(), guide).pairs);
   }
-  check_golden(directory, recorded<TestType>::name, file.bytes());
+  check_guided(directory, recorded<TestType>::name, file.bytes());
 }
 
 TEST_CASE("a batch makes them in one call", "[survey8]") {
-  if (!present()) return;
+  if (!survey8_present()) return;
   const std::string directory = real_data_directory();
   descriptors<> all(0);
   std::vector<float> points;
@@ -112,6 +76,6 @@ TEST_CASE("a batch makes them in one call", "[survey8]") {
       file.add(static_cast<std::uint32_t>(pairs[p].left), static_cast<std::uint32_t>(pairs[p].right),
                {found.begin() + places[p], found.begin() + places[p + 1]});
     }
-    check_golden(directory, "batch", file.bytes());
+    check_guided(directory, "batch", file.bytes());
   }
 }

@@ -56,12 +56,6 @@ std::vector<match_options> option_grid() {
   return grid;
 }
 
-template <class T_, class Tie_>
-struct setting {
-  using T = T_;
-  using Tie = Tie_;
-};
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("match equals the reference on random problems of every kind", "[match]",

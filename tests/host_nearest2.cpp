@@ -52,12 +52,6 @@ void compare(const two_images<T>& images) {
   REQUIRE_SAME(rows_only.rows, expected.rows);
 }
 
-template <class T_, class Tie_>
-struct setting {
-  using T = T_;
-  using Tie = Tie_;
-};
-
 constexpr int widths[] = {4, 8, 12, 20, 32, 60, 64, 68, 128, 132, 256, 508, 512};
 
 }  // namespace

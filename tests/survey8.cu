@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include <serac/host/matcher.hpp>
-#include <support/gpu.cuh>
-#include <support/policies.cuh>
-#include <support/survey8.hpp>
+#include <support/survey8_checks.cuh>
 #include <support/tensor_checks.cuh>
 
 using namespace serac;
@@ -41,72 +38,20 @@ struct survey {
       run.launch();
       return run.list();
     });
-    std::printf("hash %s %s %s\n", set.name, path_name.c_str(), sha256(bytes).c_str());
-    std::fflush(stdout);
+    record_hash(set.name, path_name, bytes);
     return bytes;
   }
 };
 
 void check_golden(const survey& data, const golden_set& set, const std::string& bytes) {
-  CHECK(sha256(bytes) == golden_sha256(data.directory, set.name));
-  if (set.stored) CHECK(bytes == golden_bytes(data.directory, set.name));
-}
-
-/// A policy under the name that the records give it.
-template <class Policy>
-struct recorded;
-template <>
-struct recorded<sift> {
-  static constexpr char name[] = "classic";
-};
-template <>
-struct recorded<scalar> {
-  static constexpr char name[] = "dot_scalar";
-};
-template <>
-struct recorded<dp4a> {
-  static constexpr char name[] = "dot_dp4a";
-};
-template <>
-struct recorded<tile_16x128> {
-  static constexpr char name[] = "tile_16x128";
-};
-template <>
-struct recorded<tile_128x128> {
-  static constexpr char name[] = "tile_128x128";
-};
-
-template <>
-struct recorded<wgmma_policy> {
-  static constexpr char name[] = "wgmma";
-};
-template <>
-struct recorded<wgmma_192> {
-  static constexpr char name[] = "wgmma_192";
-};
-template <>
-struct recorded<mma_policy> {
-  static constexpr char name[] = "mma";
-};
-
-/// Whether there is something to test.
-bool present() {
-  if (small_run()) {
-    skip("SERAC_TEST_SMALL is set: nothing was compared with COLMAP's lists of real images");
-    return false;
-  }
-  if (real_data_directory() == nullptr) {
-    skip(no_real_data);
-    return false;
-  }
-  return true;
+  serac::test::check_golden(data.directory, set.name, set.stored, bytes);
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("the GPU makes COLMAP's lists of real images, bit for bit", "[survey8]", sift, scalar, dp4a,
                    tile_16x128, tile_128x128) {
-  if (!present()) return;
+  if (!survey8_present()) return;
   const survey data;
   const std::string name = recorded<TestType>::name;
   for (const golden_set& set : golden_sets) {
@@ -118,7 +63,7 @@ TEMPLATE_TEST_CASE("the GPU makes COLMAP's lists of real images, bit for bit", "
 
 TEMPLATE_TEST_CASE("tensor cores make COLMAP's lists of real images where no ties show", "[survey8]", wgmma_policy,
                    wgmma_192, mma_policy) {
-  if (!present()) return;
+  if (!survey8_present()) return;
   const survey data;
   const std::string name = recorded<TestType>::name;
   for (const golden_set& set : golden_sets) {
@@ -128,7 +73,7 @@ TEMPLATE_TEST_CASE("tensor cores make COLMAP's lists of real images where no tie
 }
 
 TEST_CASE("the default policy makes COLMAP's lists where no ties show", "[survey8]") {
-  if (!present()) return;
+  if (!survey8_present()) return;
   const survey data;
   for (const golden_set& set : golden_sets) {
     INFO("golden/" << set.name);
@@ -137,7 +82,7 @@ TEST_CASE("the default policy makes COLMAP's lists where no ties show", "[survey
 }
 
 TEST_CASE("where ties show, the smallest index is the host's choice and not COLMAP's", "[survey8]") {
-  if (!present()) return;
+  if (!survey8_present()) return;
   const survey data;
   for (const golden_set& set : golden_sets) {
     if (!set.ties_visible) continue;
@@ -152,7 +97,7 @@ TEST_CASE("where ties show, the smallest index is the host's choice and not COLM
 }
 
 TEST_CASE("the owning matcher makes COLMAP's lists from host memory", "[survey8]") {
-  if (!present()) return;
+  if (!survey8_present()) return;
   const survey data;
   for (const golden_set& set : golden_sets) {
     INFO("golden/" << set.name);
@@ -160,8 +105,7 @@ TEST_CASE("the owning matcher makes COLMAP's lists from host memory", "[survey8]
     const std::string bytes = data.file([&](std::uint32_t i, std::uint32_t j) {
       return matcher.match(data.images[i].view(), data.images[j].view()).pairs;
     });
-    std::printf("hash %s matcher+siftgpu_ties %s\n", set.name, sha256(bytes).c_str());
-    std::fflush(stdout);
+    record_hash(set.name, "matcher+siftgpu_ties", bytes);
     check_golden(data, set, bytes);
   }
 }

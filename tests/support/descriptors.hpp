@@ -12,6 +12,13 @@
 
 namespace serac::test {
 
+/// An element type and a tie order, to instantiate a test with.
+template <class T_, class Tie_>
+struct setting {
+  using T = T_;
+  using Tie = Tie_;
+};
+
 /// `count` descriptors of `width` elements in host memory, row-major without gaps.
 template <class T = std::uint8_t>
 struct descriptors {

@@ -206,6 +206,58 @@ inline void require_ok(const status& s) {
   REQUIRE(s.ok());
 }
 
+/// Room in device memory for one list.
+class list_room {
+ public:
+  explicit list_room(std::int64_t capacity) : pairs_(static_cast<std::size_t>(capacity)), count_(1) {}
+
+  void poison() {
+    pairs_.poison();
+    count_.poison();
+  }
+
+  match_output output() const { return {pairs_.data(), static_cast<std::int64_t>(pairs_.size()), count_.data()}; }
+
+  /// The list, when the device has finished; nothing is written behind its end.
+  std::vector<match_pair> list() const {
+    std::vector<match_pair> pairs = pairs_.values();
+    const std::uint32_t count = count_.values()[0];
+    REQUIRE(count <= pairs.size());
+    REQUIRE(poisoned(pairs.data() + count, pairs.data() + pairs.size()));
+    pairs.resize(count);
+    return pairs;
+  }
+
+ private:
+  device_array<match_pair> pairs_;
+  device_array<std::uint32_t> count_;
+};
+
+/// What `launch(stream)` starts, captured in a graph.
+class captured_graph {
+ public:
+  template <class Launch>
+  captured_graph(cudaStream_t stream, Launch launch) : stream_(stream) {
+    require_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    launch(stream);
+    require_cuda(cudaStreamEndCapture(stream, &graph_));
+    require_cuda(cudaGraphInstantiate(&executable_, graph_, 0));
+  }
+  ~captured_graph() {
+    cudaGraphExecDestroy(executable_);
+    cudaGraphDestroy(graph_);
+  }
+  captured_graph(const captured_graph&) = delete;
+  captured_graph& operator=(const captured_graph&) = delete;
+
+  void replay() { require_cuda(cudaGraphLaunch(executable_, stream_)); }
+
+ private:
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
 /// A match of two images in device memory: the output has the least capacity, the workspace the size asked for.
 template <class Path>
 class match_run {
@@ -216,14 +268,12 @@ class match_run {
       : left_(left),
         right_(right),
         options_(options),
-        pairs_(static_cast<std::size_t>(std::min({left.count, options.max_features, options.max_matches}))),
-        count_(1),
+        list_(std::min({left.count, options.max_features, options.max_matches})),
         workspace_(Path::match_workspace(left, right, options)) {}
 
   /// Makes the run as new. Not while it is in flight.
   void poison() {
-    pairs_.poison();
-    count_.poison();
+    list_.poison();
     workspace_.poison();
   }
 
@@ -234,24 +284,18 @@ class match_run {
   }
   void launch(cudaStream_t stream = nullptr) { launch(stream, &Path::match); }
 
-  match_output output() const { return {pairs_.data(), static_cast<std::int64_t>(pairs_.size()), count_.data()}; }
+  match_output output() const { return list_.output(); }
 
-  /// The list, when the device has finished; nothing is written behind its end.
+  /// The list, when the device has finished; nothing is written behind its end, nor around the workspace.
   std::vector<match_pair> list() const {
-    std::vector<match_pair> pairs = pairs_.values();
-    const std::uint32_t count = count_.values()[0];
     workspace_.values();
-    REQUIRE(count <= pairs.size());
-    REQUIRE(poisoned(pairs.data() + count, pairs.data() + pairs.size()));
-    pairs.resize(count);
-    return pairs;
+    return list_.list();
   }
 
  private:
   view left_, right_;
   match_options options_;
-  device_array<match_pair> pairs_;
-  device_array<std::uint32_t> count_;
+  list_room list_;
   device_array<std::uint8_t> workspace_;
 };
 
@@ -315,18 +359,12 @@ void check_capture() {
   device_descriptors<> left(images.left), right(images.right);
   match_run<Path> run(left.view(), right.view());
   const test_stream stream;
-
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  require_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  run.launch(stream);
-  require_cuda(cudaStreamEndCapture(stream, &graph));
-  require_cuda(cudaGraphInstantiate(&executable, graph, 0));
+  captured_graph graph(stream, [&](cudaStream_t s) { run.launch(s); });
 
   for (int replay = 0; replay < 10; ++replay) {
     INFO("replay " << replay);
     run.poison();
-    require_cuda(cudaGraphLaunch(executable, stream));
+    graph.replay();
     const auto replayed = run.list();
     REQUIRE_SAME(replayed, expected_match<typename Path::tie>(images.left, images.right));
     CHECK_FALSE(replayed.empty());
@@ -338,8 +376,6 @@ void check_capture() {
     left.assign(images.left);
     right.assign(images.right);
   }
-  require_cuda(cudaGraphExecDestroy(executable));
-  require_cuda(cudaGraphDestroy(graph));
 }
 
 }  // namespace serac::test
