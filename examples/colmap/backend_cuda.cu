@@ -13,15 +13,11 @@
 #include <serac/survey/device_worker.cuh>
 
 #include "backend.hpp"
+#include "colmap_ties.cuh"
 
 namespace serac_colmap {
 
 namespace {
-
-/// Ties broken as COLMAP breaks them, which shows only in lists made with max_ratio above 1.
-struct colmap_ties : serac::policy_for<128> {
-  using tie = serac::tie_break::siftgpu;
-};
 
 /// A worker on a GPU that has just matched something: whether this program has code for it shows now.
 template <class Policy>

@@ -5,16 +5,12 @@
 
 #include <serac/matcher.cuh>
 
+#include "colmap_ties.cuh"
 #include "guided.hpp"
 
 namespace serac_colmap {
 
 namespace {
-
-/// Ties broken as COLMAP breaks them, which shows only in lists made with max_ratio above 1.
-struct colmap_ties : serac::policy_for<128> {
-  using tie = serac::tie_break::siftgpu;
-};
 
 template <class Policy>
 class cuda_guided_matcher : public guided_matcher {
