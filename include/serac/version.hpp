@@ -4,6 +4,6 @@
 /// The version of the library; CMake reads it from here.
 #pragma once
 
-#define SERAC_VERSION_MAJOR 0
-#define SERAC_VERSION_MINOR 1
-#define SERAC_VERSION_PATCH 0
+#define SERAC_VERSION_MAJOR 0  ///< before 1.0 anything may change
+#define SERAC_VERSION_MINOR 1  ///< new features
+#define SERAC_VERSION_PATCH 0  ///< corrections

@@ -21,7 +21,7 @@
 
 namespace serac::kernel {
 
-inline constexpr int marker_step = 4096;
+inline constexpr int marker_step = 4096;  ///< of path_marker: static shared memory a path, in bytes
 
 /// Its static shared memory tells the host, without running it, which path the code for the current device has.
 template <int Step = marker_step>

@@ -56,7 +56,7 @@ __global__ void mark_matches(const thread::top2_cell* row_cells, std::int64_t ro
   columns[row] = match;
 }
 
-inline constexpr int list_threads = 256;
+inline constexpr int list_threads = 256;              ///< of a block that writes lists
 inline constexpr int list_window = 4 * list_threads;  ///< rows whose matches a block writes
 
 /// Rows of the one pair that the classic path judges.

@@ -20,9 +20,9 @@
 
 namespace serac::kernel {
 
-inline constexpr int guided_order_threads = 1024;
-inline constexpr int guided_match_threads = 128;  ///< four tiles of rows, a warp each
-inline constexpr int guided_judge_threads = 256;
+inline constexpr int guided_order_threads = 1024;  ///< of a block of order_features
+inline constexpr int guided_match_threads = 128;   ///< four tiles of rows, a warp each
+inline constexpr int guided_judge_threads = 256;   ///< of a block of judge_columns
 
 /// A pair of images, and where it stands in the arrays of a wave of pairs.
 struct guided_pair {

@@ -22,8 +22,8 @@
 
 namespace serac::kernel {
 
-inline constexpr int rescore_threads = 64;
-inline constexpr int column_threads = 256;
+inline constexpr int rescore_threads = 64;  ///< of a block of rescore_rows
+inline constexpr int column_threads = 256;  ///< of a block of test_columns
 inline constexpr int column_quad = 4;  ///< row chunks that a block of test_columns works on: one load of their maxima
 
 /// values[i], without local memory. Thread.
