@@ -213,10 +213,10 @@ class tensor_wave {
   template <class Judge>
   status rescore(const Judge& judge) noexcept {
     if (extent_.units == 0) return {};
-    return launch("rescore_rows", kernel::rescore_rows<traits, Judge>,
-                  dim3(static_cast<unsigned>(extent_.most_column_chunks),
-                       parts(extent_.most_column_chunks, kernel::rescore_threads), pair_blocks()),
-                  kernel::rescore_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
+    return launch<order>("rescore_rows", kernel::rescore_rows<traits, Judge>,
+                         dim3(static_cast<unsigned>(extent_.most_column_chunks),
+                              parts(extent_.most_column_chunks, kernel::rescore_threads), pair_blocks()),
+                         kernel::rescore_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
   }
 
   /// Takes back the matches that their columns do not return.
