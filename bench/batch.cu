@@ -57,7 +57,7 @@ void run(const char* name, const bench::images& data, double ceiling) {
                [&](cudaStream_t stream) {
                  const serac::device::detail::batch_ranges<std::uint8_t> ranges{batch, options};
                  serac::device::detail::tensor_wave<Policy> wave(batch.descriptors, batch.descriptors, pair_count,
-                                                                 ranges, workspace.data(), stream);
+                                                                 workspace.data(), stream);
                  serac::throw_on_error(wave.publish(ranges));
                  if (steps > 0) serac::throw_on_error(wave.take_maxima());
                  if (steps > 1) serac::throw_on_error(wave.scan(accept));

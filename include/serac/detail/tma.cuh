@@ -52,9 +52,6 @@ SERAC_DEVICE void copy_box(void* tile, const CUtensorMap& map, int byte, int row
       : "memory");
 }
 
-/// Makes the maps that this thread wrote to device memory ready for acquire_map in a later kernel.
-SERAC_DEVICE void release_maps() { asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory"); }
-
 /// Makes a map that an earlier kernel wrote to device memory usable for copies. One thread, before its copies.
 SERAC_DEVICE void acquire_map(const CUtensorMap& map) {
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(&map) : "memory");
@@ -68,6 +65,18 @@ SERAC_DEVICE void sync_threads(int number, int threads) {
 }
 
 #ifdef SERAC_HAS_WGMMA
+/// Writes to device memory the map of `rows` rows (at least 1) from `data` on, otherwise the same as `pattern`, for
+/// acquire_map in a later kernel. One thread.
+SERAC_DEVICE void write_map(CUtensorMap& map, const CUtensorMap& pattern, const void* data, int rows) {
+  map = pattern;
+  asm volatile(
+      "tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1;\n"
+      "tensormap.replace.tile.global_dim.global.b1024.b32 [%0], 1, %2;\n"
+      "fence.proxy.tensormap::generic.release.gpu;" ::"l"(__cvta_generic_to_global(&map)),
+      "l"(__cvta_generic_to_global(data)), "r"(rows)
+      : "memory");
+}
+
 /// Registers of each thread of this warpgroup from here on: a multiple of 8. All its warps.
 template <int Registers>
 SERAC_DEVICE void raise_registers() {

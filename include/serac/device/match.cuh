@@ -106,7 +106,7 @@ status match(const descriptor_view<typename Policy::element>& left,
       path,
       [&](auto tensor) {
         const detail::whole_images images{rows.count, columns.count};
-        detail::tensor_wave<typename decltype(tensor)::type> wave(rows, columns, 1, images, workspace, stream);
+        detail::tensor_wave<typename decltype(tensor)::type> wave(rows, columns, 1, workspace, stream);
         return wave.match(images, options, accept, list);
       },
       [&](auto classic) {

@@ -142,7 +142,7 @@ status match_batch(const batch_view<typename Policy::element>& batch, const matc
         for (std::int64_t first = 0; first < batch.pair_count; first += wave_pairs) {
           const std::int64_t count = std::min(wave_pairs, batch.pair_count - first);
           const detail::batch_ranges<element> ranges{batch, options, first};
-          detail::tensor_wave<policy> wave(batch.descriptors, batch.descriptors, count, ranges, workspace, stream);
+          detail::tensor_wave<policy> wave(batch.descriptors, batch.descriptors, count, workspace, stream);
           const kernel::batch_lists lists{output.pairs, output.offsets + first, first == 0};
           if (auto s = wave.match(ranges, options, accept, lists); !s.ok()) return s;
         }

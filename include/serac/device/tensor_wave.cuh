@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include <serac/batch.hpp>
 #include <serac/chunk_maxima.hpp>
@@ -23,14 +24,12 @@
 
 namespace serac::device::detail {
 
-/// Pairs that one launch brings to the device in its parameters: 4 KiB of them, or 32 where the toolkit allows.
-inline constexpr int most_published =
-    (CUDART_VERSION >= 12010 ? 32000 : 3840) / static_cast<int>(sizeof(chunk_pair) + sizeof(CUtensorMap));
+/// Pairs that one launch brings to the device in its parameters: nearly 4 KiB of them, or 32 where the toolkit allows.
+inline constexpr int most_published = (CUDART_VERSION >= 12010 ? 32000 : 3584) / static_cast<int>(sizeof(chunk_pair));
 
 template <int Count>
 struct published {
   static constexpr int count = Count;
-  CUtensorMap maps[Count];
   chunk_pair pairs[Count];
 };
 
@@ -38,30 +37,58 @@ struct published {
 
 namespace serac::kernel {
 
-/// Copies `count` values from the parameters of a kernel to device memory. All threads of the block.
+/// A pointer whose origin the compiler does not know: from what it knows to be parameters, threads read in turn.
+template <class T>
+SERAC_DEVICE const T* of_unknown_origin(const T* pointer) {
+  asm volatile("" : "+l"(pointer));
+  return pointer;
+}
+
+/// Copies `count` values. All threads of the block.
 template <class T>
 SERAC_DEVICE void copy_words(const T* source, int count, T* destination) {
-  // Through a pointer whose origin the compiler does not know: parameters are read one thread at a time.
-  const std::uint64_t* words = reinterpret_cast<const std::uint64_t*>(source);
-  asm volatile("" : "+l"(words));
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(source);
   for (int i = static_cast<int>(threadIdx.x); i < count * static_cast<int>(sizeof(T) / 8);
        i += static_cast<int>(blockDim.x)) {
     reinterpret_cast<std::uint64_t*>(destination)[i] = words[i];
   }
 }
 
-/// Brings `count` pairs and the maps of their right images to device memory, from number `first` on, and sets the
-/// counters of pass 2 and (with the first) of units to zero. One block of any size.
-template <class Published>
-__global__ void publish_pairs(const __grid_constant__ Published source, int first, int count, chunk_pair* pairs,
-                              CUtensorMap* maps, row_verdicts verdicts, unsigned long long* next_unit) {
-  if (first == 0 && threadIdx.x == 0) *next_unit = 0;
-  copy_words(source.pairs, count, pairs + first);
-  copy_words(source.maps, count, maps + first);
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  detail::release_maps();
+/// Makes the maps of right images: that of the buffer they lie in, moved and cut to each.
+struct right_maps {
+  CUtensorMap of_buffer;
+  const std::uint8_t* data;
+  std::int64_t stride;
+  CUtensorMap* maps;
+
+  SERAC_DEVICE void make(int number, const chunk_pair& pair) const {
+#ifdef SERAC_HAS_WGMMA
+    if (pair.right_count > 0) {
+      detail::write_map(maps[number], of_buffer, data + pair.right_first * stride, pair.right_count);
+    }
+#else
+    __trap();  // compiled for an architecture without wgmma; the host never launches it there
 #endif
+  }
+};
+
+/// Where pass 1 needs no maps.
+struct no_maps {
+  SERAC_DEVICE void make(int, const chunk_pair&) const {}
+};
+
+/// Brings `count` pairs to device memory, from number `first` on, with the maps of their right images, and sets the
+/// counters of pass 2 and (with the first) of units to zero. One block of any size.
+template <class Published, class Maps>
+__global__ void publish_pairs(const __grid_constant__ Published source, int first, int count,
+                              const __grid_constant__ Maps maps, chunk_pair* pairs, row_verdicts verdicts,
+                              unsigned long long* next_unit) {
+  detail::wait_for_previous_kernel();
+  if (first == 0 && threadIdx.x == 0) *next_unit = 0;
+  const chunk_pair* const published = of_unknown_origin(source.pairs);
+  copy_words(published, count, pairs + first);
   for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
+    maps.make(first + i, published[i]);
     verdicts.matched_count[first + i] = 0;
     verdicts.taken_back[first + i] = 0;
   }
@@ -123,38 +150,40 @@ struct wave_scratch {
   chunk_maxima maxima;
   row_verdicts verdicts;
 
-  template <class Extent>
-  wave_scratch(workspace_carver& carver, const Extent& extent) {
-    pairs = carver.take<chunk_pair>(extent.pairs);
+  /// Takes what a number of pairs needs, whatever they are.
+  void take_pairs(workspace_carver& carver, std::int64_t count) {
+    pairs = carver.take<chunk_pair>(count);
     constexpr std::uintptr_t alignment = alignof(CUtensorMap);  // more than a workspace's
-    auto* const room = carver.take<std::uint8_t>(extent.pairs * sizeof(CUtensorMap) + alignment);
+    auto* const room = carver.take<std::uint8_t>(count * sizeof(CUtensorMap) + alignment);
     maps = reinterpret_cast<CUtensorMap*>((reinterpret_cast<std::uintptr_t>(room) + alignment - 1) / alignment *
                                           alignment);
     next_unit = carver.take<unsigned long long>(1);
+    verdicts.matched_count = carver.take<std::uint32_t>(count);
+    verdicts.taken_back = carver.take<std::uint32_t>(count);
+  }
+
+  /// Takes the rest.
+  template <class Extent>
+  void take_features(workspace_carver& carver, const Extent& extent) {
     maxima.rows = carver.take<std::int32_t>(extent.row_maxima);
     maxima.columns = carver.take<std::int32_t>(extent.column_maxima);
     verdicts.columns = carver.take<std::uint32_t>(extent.rows);
     verdicts.candidates = carver.take<candidate_row>(extent.rows);
     verdicts.bins = carver.take<std::uint32_t>(extent.bins);
     verdicts.matched = carver.take<matched_row>(extent.rows);
-    verdicts.matched_count = carver.take<std::uint32_t>(extent.pairs);
-    verdicts.taken_back = carver.take<std::uint32_t>(extent.pairs);
   }
 };
 
-/// The extent of a wave of `pair_count` pairs; `pair_at(i)` is the range_pair of pair i.
-template <class Policy, class PairAt>
-wave_extent<Policy> extent_of(std::int64_t pair_count, PairAt pair_at) noexcept {
-  wave_extent<Policy> extent;
-  for (std::int64_t i = 0; i < pair_count; ++i) extent.add(pair_at(i), pair_count, 1);
-  return extent;
-}
-
-/// Bytes of workspace for a wave. Host; pure.
+/// Bytes of workspace for a wave of `pair_count` pairs; `pair_at(i)` is the range_pair of pair i. Host; pure.
 template <class Policy, class PairAt>
 std::size_t wave_workspace(std::int64_t pair_count, PairAt pair_at) noexcept {
+  wave_extent<Policy> extent;
+  constexpr int any = 1;  // multiprocessors: their number decides how units are cut, which takes no room
+  for (std::int64_t i = 0; i < pair_count; ++i) extent.add(pair_at(i), pair_count, any);
   workspace_carver carver(nullptr);
-  wave_scratch(carver, extent_of<Policy>(pair_count, pair_at));
+  wave_scratch scratch{};
+  scratch.take_pairs(carver, pair_count);
+  scratch.take_features(carver, extent);
   return carver.used();
 }
 
@@ -168,24 +197,22 @@ class tensor_wave {
   static constexpr launch_order order =
       Policy::path == match_path::wgmma ? launch_order::overlapping : launch_order::after_previous;
 
-  /// `left` and `right` are the buffers that the ranges of `pair_at` lie in; the workspace is that of wave_workspace.
-  template <class PairAt>
-  tensor_wave(const view& left, const view& right, std::int64_t pair_count, PairAt pair_at, void* workspace,
+  /// `left` and `right` are the buffers that the images of the `pair_count` pairs lie in; the workspace is that of
+  /// wave_workspace.
+  tensor_wave(const view& left, const view& right, std::int64_t pair_count, void* workspace,
               cudaStream_t stream) noexcept
-      : left_(left),
-        right_(right),
-        extent_(extent_of<Policy>(pair_count, pair_at)),
-        carver_(workspace),
-        scratch_(carver_, extent_),
-        stream_(stream) {}
+      : left_(left), right_(right), pair_count_(pair_count), carver_(workspace), stream_(stream) {}
 
   const row_verdicts& verdicts() const noexcept { return scratch_.verdicts; }
 
-  /// Brings the plan of all pairs to the device; the first step.
+  /// Plans all pairs and brings the plan to the device; the first step. `pair_at(i)` is the range_pair of pair i.
   template <class PairAt>
   status publish(PairAt pair_at) noexcept {
     if (auto s = multiprocessor_count(multiprocessors_); !s.ok()) return s;
-    return extent_.pairs == 1 ? publish_by<published<1>>(pair_at) : publish_by<published<most_published>>(pair_at);
+    scratch_.take_pairs(carver_, pair_count_);
+    auto s = pair_count_ == 1 ? publish_by<published<1>>(pair_at) : publish_by<published<most_published>>(pair_at);
+    scratch_.take_features(carver_, extent_);
+    return s;
   }
 
   /// Pass 1: the chunk maxima.
@@ -249,27 +276,40 @@ class tensor_wave {
   }
 
  private:
+  using right_maps = std::conditional_t<Policy::path == match_path::wgmma, kernel::right_maps, kernel::no_maps>;
+
   template <class Published, class PairAt>
   status publish_by(PairAt pair_at) noexcept {
-    wave_extent<Policy> extent;
+    right_maps maps{};
+    if (auto s = describe_right(maps); !s.ok()) return s;
     Published part;
-    for (std::int64_t first = 0; first < extent_.pairs; first += Published::count) {
-      const int count = static_cast<int>(std::min<std::int64_t>(Published::count, extent_.pairs - first));
-      for (int i = 0; i < count; ++i) {
-        const range_pair ranges = pair_at(first + i);
-        part.pairs[i] = extent.add(ranges, extent_.pairs, multiprocessors_);
-        if (auto s = map_right(ranges.right, part.maps[i]); !s.ok()) return s;
-      }
-      if (auto s = launch("publish_pairs", kernel::publish_pairs<Published>, dim3(1), count == 1 ? 32 : 512, 0, stream_,
-                          part, static_cast<int>(first), count, scratch_.pairs, scratch_.maps, scratch_.verdicts,
-                          scratch_.next_unit);
+    while (extent_.pairs < pair_count_) {
+      const auto first = static_cast<int>(extent_.pairs);
+      const int count = static_cast<int>(std::min<std::int64_t>(Published::count, pair_count_ - first));
+      for (int i = 0; i < count; ++i) part.pairs[i] = extent_.add(pair_at(first + i), pair_count_, multiprocessors_);
+      const auto start = [&](auto part_order) {
+        return launch<decltype(part_order)::value>("publish_pairs", kernel::publish_pairs<Published, right_maps>,
+                                                   dim3(1), count == 1 ? 32 : 512, 0, stream_, part, first, count, maps,
+                                                   scratch_.pairs, scratch_.verdicts, scratch_.next_unit);
+      };
+      // Before the first the stream has anything, before the others this kernel.
+      if (auto s = first == 0 ? start(std::integral_constant<launch_order, launch_order::after_previous>())
+                              : start(std::integral_constant<launch_order, order>());
           !s.ok()) {
         return s;
       }
     }
-    extent_ = extent;  // with the units as they are cut for this device
     return {};
   }
+
+  status describe_right(kernel::right_maps& maps) const noexcept {
+    maps.data = reinterpret_cast<const std::uint8_t*>(right_.data);
+    maps.stride = right_.stride;
+    maps.maps = scratch_.maps;
+    if (right_.count == 0) return {};  // as are all images
+    return make_tensor_map(right_, traits::tile_columns, traits::swizzle, maps.of_buffer);
+  }
+  status describe_right(kernel::no_maps&) const noexcept { return {}; }
 
   unsigned pair_blocks() const noexcept { return static_cast<unsigned>(extent_.pairs); }
 
@@ -281,22 +321,11 @@ class tensor_wave {
     return static_cast<unsigned>(std::min<std::int64_t>(wanted, ceil_div(extent_.most_rows, threads)));
   }
 
-  status map_right(const image_range& range, CUtensorMap& map) noexcept {
-    if constexpr (Policy::path == match_path::wgmma) {
-      if (range.count == 0) return {};  // no unit reads it
-      view image = right_;
-      image.data += range.first * right_.stride;
-      image.count = range.count;
-      return make_tensor_map(image, traits::tile_columns, traits::swizzle, map);
-    } else {
-      return {};
-    }
-  }
-
   view left_, right_;
-  wave_extent<Policy> extent_;
+  std::int64_t pair_count_;
+  wave_extent<Policy> extent_;  // of the pairs published
   workspace_carver carver_;
-  wave_scratch scratch_;
+  wave_scratch scratch_{};
   cudaStream_t stream_;
   int multiprocessors_ = 0;
 };
@@ -340,7 +369,7 @@ status tensor_rows(const descriptor_view<typename Policy::element>& left,
                    const descriptor_view<typename Policy::element>& right, top2* states, void* workspace,
                    cudaStream_t stream) noexcept {
   const whole_images images{left.count, right.count};
-  tensor_wave<Policy> wave(left, right, 1, images, workspace, stream);
+  tensor_wave<Policy> wave(left, right, 1, workspace, stream);
   if (auto s = wave.publish(images); !s.ok()) return s;
   if (auto s = wave.take_maxima(); !s.ok()) return s;
   if (auto s = wave.scan(kernel::accept_all()); !s.ok()) return s;
