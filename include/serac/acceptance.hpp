@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// When a top-2 state is a match: the angular ratio test, as the formula and as integer thresholds.
+/// When a top-2 state is a match: the angular ratio test, as the formula and as integer thresholds, and tests by other
+/// distances.
 ///
 /// An *acceptance* is a callable `bool operator()(int32 best, int32 second) const` on host and device. It must be
 /// monotone: whatever accepts (best, second) accepts (best, less than second) as well. One that never accepts
-/// second == best may say so by a member `bool rejects_ties() const`; the tensor-core paths need that.
+/// second == best may say so by a member `bool rejects_ties() const`; the tensor-core paths need that. It is asked only
+/// about states that have a best; where they have no second, that is 0.
 #pragma once
 
 #include <math.h>
@@ -18,6 +20,7 @@
 #endif
 
 #include <serac/detail/config.hpp>
+#include <serac/score.hpp>
 
 namespace serac {
 
@@ -56,7 +59,67 @@ struct acceptance_view {
   }
 };
 
+/// The squared Euclidean distance of two descriptors of norm 1 with this score, `2 - 2 min(score * 2^-18, 1)`, times
+/// 2^17: an integer in [0, 2^18]. Any thread or host.
+SERAC_HOST_DEVICE constexpr std::int32_t squared_distance(std::int32_t score) {
+  return score < unit_score ? unit_score - score : 0;
+}
+
+/// Lowe's ratio test on Euclidean distances of descriptors of norm 512, scaled to norm 1, and a limit to them:
+/// `d(best)^2 < max_distance^2` and `d(best)^2 < max_ratio^2 d(second)^2`. All that rounds, to float, are the two
+/// squares of options and the two products by them. For scores of bytes.
+struct euclidean_acceptance {
+  float max_ratio = 0.8f;
+  float max_distance = 2;  ///< of descriptors of norm 1: above every distance, since scores below 0 count as 0
+
+  SERAC_HOST_DEVICE bool rejects_ties() const { return max_ratio <= 1; }
+  SERAC_HOST_DEVICE bool operator()(std::int32_t best, std::int32_t second) const {
+    const auto distance = static_cast<float>(squared_distance(best));
+    return distance < max_distance * max_distance * (unit_score / 2) &&
+           distance < max_ratio * max_ratio * static_cast<float>(squared_distance(second));
+  }
+};
+
+/// A least cosine, whatever the second: `score * 2^-18 > min_cosine`, in float. For scores of bytes of norm 512. The
+/// default, with cross_check, is what COLMAP asks of ALIKED's descriptors.
+struct cosine_acceptance {
+  float min_cosine = 0.85f;
+
+  SERAC_HOST_DEVICE bool operator()(std::int32_t best, std::int32_t) const {
+    return static_cast<float>(best) * (1.0f / unit_score) > min_cosine;
+  }
+};
+
+/// Accepts every best: with cross_check, the pairs that are mutually the nearest.
+struct accept_all {
+  SERAC_HOST_DEVICE bool operator()(std::int32_t, std::int32_t) const { return true; }
+};
+
+/// Lowe's ratio test on Hamming distances, and a limit to them: a best is accepted when its distance is below
+/// max_distance, and below max_ratio times the second's, in float, as programs that use OpenCV write
+/// `m[0].distance < 0.75f * m[1].distance`. A best without a second passes the ratio test. For scores of bits8.
+struct hamming_acceptance {
+  float max_ratio = 0.8f;
+  std::int32_t max_distance = equal_bits_score;  ///< bits; the default is above every distance
+
+  SERAC_HOST_DEVICE bool rejects_ties() const { return max_ratio <= 1; }
+  SERAC_HOST_DEVICE bool operator()(std::int32_t best, std::int32_t second) const {
+    const std::int32_t distance = hamming_distance(best);
+    return distance < max_distance &&
+           (second == 0 || static_cast<float>(distance) < max_ratio * static_cast<float>(hamming_distance(second)));
+  }
+};
+
 #if !defined(__CUDACC_RTC__)
+
+/// The acceptance that options stand for. Host; pure.
+template <class Element>
+angular_acceptance acceptance_of(const match_options& options) noexcept {
+  static_assert(
+      score_traits<Element>::has_angle,
+      "options' ratio and distance are of angles: judge binary descriptors by an acceptance passed beside them");
+  return {options.max_ratio, options.max_distance};
+}
 
 /// Integer thresholds equivalent to `angular_acceptance` for every (best, second), built on the host.
 /// Construction: 262,145 acos the first time in a process, about a millisecond after that; 1 MiB.

@@ -55,13 +55,17 @@ class basic_matcher {
   }
 
   /// The ordered match list of two images (see device::match). Synchronous.
-  match_list match(const view& left, const view& right) {
+  match_list match(const view& left, const view& right) { return match(left, right, angles()); }
+
+  /// The same, judged by `accept` (see acceptance.hpp) instead of options().max_ratio and max_distance.
+  template <class Acceptance>
+  match_list match(const view& left, const view& right, const Acceptance& accept) {
     const detail::device_scope scope(device_);
     check(left, right);
     return list_of(
         left, right, device::match_workspace<Policy>(left, right, options_),
         [&](const view& rows, const view& columns, const match_output& output, void* workspace, std::size_t bytes) {
-          return device::match<Policy>(rows, columns, options_, accept(), output, workspace, bytes, stream_);
+          return device::match<Policy>(rows, columns, options_, accept, output, workspace, bytes, stream_);
         });
   }
 
@@ -75,7 +79,7 @@ class basic_matcher {
     return list_of(
         left, right, device::match_guided_workspace<Policy>(left, right, options_),
         [&](const view& rows, const view& columns, const match_output& output, void* workspace, std::size_t bytes) {
-          return device::match_guided<Policy>(rows, columns, on_device(admissible, rows, columns), options_, accept(),
+          return device::match_guided<Policy>(rows, columns, on_device(admissible, rows, columns), options_, angles(),
                                               output, workspace, bytes, stream_);
         });
   }
@@ -130,7 +134,8 @@ class basic_matcher {
     throw_on_error(detail::check_view(right, detail::right_names, Policy::width, 1));
   }
 
-  acceptance_view accept() const noexcept {
+  acceptance_view angles() const noexcept {
+    acceptance_of<element>(options_);  // only where there are any
     return {static_cast<const std::int32_t*>(limits_.data()), options_.max_ratio <= 1};
   }
 

@@ -6,11 +6,13 @@
 
 #include <serac/detail/config.hpp>
 #include <serac/detail/integer.hpp>
+#include <serac/score.hpp>
 #include <serac/top2.hpp>
 
 namespace serac {
 
 struct dot_default;
+struct dot_hamming;
 
 /// Ways to the same lists. Which are there depends on the GPU and on what the program was compiled for.
 enum class match_path {
@@ -25,7 +27,7 @@ enum class match_path {
 template <int Width>
 struct policy_for {
   static constexpr match_path path = match_path::classic;
-  using element = std::uint8_t;             ///< std::uint8_t or std::int8_t
+  using element = std::uint8_t;             ///< std::uint8_t, std::int8_t or bits8
   static constexpr int width = Width;       ///< bytes in a descriptor: a multiple of 4 from 4 to 512
   static constexpr int tile_rows = 64;      ///< rows that a block scores at a time
   static constexpr int tile_columns = 128;  ///< columns that a block scores at a time: a multiple of 32
@@ -47,6 +49,14 @@ struct automatic_policy : policy_for<Width> {
 /// SIFT, 128 unsigned bytes, by the fastest path.
 struct default_policy : automatic_policy<128> {};
 
+/// Binary descriptors of `Width` bytes by their Hamming distance: 32 for ORB and BRIEF, 64 for BRISK, FREAK, and AKAZE
+/// with three bytes of zeros behind its 61. The classic path; derive from it as from policy_for.
+template <int Width>
+struct hamming_policy_for : policy_for<Width> {
+  using element = bits8;
+  using dot = dot_hamming;
+};
+
 /// Whether the tensor-core paths have kernels for descriptors of `width` bytes.
 SERAC_HOST_DEVICE constexpr bool is_tensor_width(int width) {
   return width == 32 || width == 64 || width == 128 || width == 256;
@@ -65,6 +75,7 @@ inline constexpr bool is_automatic<automatic_policy<Width, Element>> = true;
 template <class Policy>
 struct policy_traits {
   using element = typename Policy::element;
+  using score = score_traits<element>;
   using dot = typename Policy::dot;
   using row_tie = typename Policy::tie;                   // between the columns of a row
   using column_tie = typename Policy::tie::column_order;  // between the rows of a column
@@ -73,8 +84,6 @@ struct policy_traits {
   static constexpr int tile_rows = Policy::tile_rows;
   static constexpr int tile_columns = Policy::tile_columns;
   static constexpr int stages = Policy::stages;
-
-  static constexpr bool is_signed = static_cast<element>(-1) < 0;
 
   // Threads: a warp scores thread_rows rows against all columns of the tile; lane l holds columns l, l + 32, ...
   static constexpr int thread_rows = Policy::thread_rows;
@@ -105,14 +114,13 @@ struct policy_traits {
   static constexpr int shared_bytes = rows_bytes + stages * stage_bytes + partials_bytes;
 
   // A score is packed above the code of its place, so that one 32-bit maximum carries both.
-  static constexpr std::uint32_t max_score = width * (is_signed ? 128u * 128u : 255u * 255u);
-  static constexpr int score_bits = detail::log2_ceil(static_cast<int>(max_score) + 1);
+  static constexpr int score_bits = detail::log2_ceil(static_cast<int>(score::most(width)) + 1);
   static constexpr int column_code_bits = detail::log2_ceil(tile_rows);       // which row of the tile
   static constexpr int row_code_bits = 32 - score_bits;                       // which of a lane's columns in the window
   static constexpr int window_tiles = (1 << row_code_bits) / thread_columns;  // tiles whose columns have codes
 
   static_assert(width % 4 == 0 && width >= 4 && width <= 512, "the width is a multiple of 4 bytes from 4 to 512");
-  static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
+  static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned, or bits8");
   static_assert(tile_columns % 32 == 0 && tile_columns >= 32, "tile_columns is a multiple of 32: a lane owns columns");
   static_assert(tile_rows % thread_rows == 0, "thread_rows divides tile_rows");
   static_assert(threads <= 1024, "tile_rows / thread_rows is at most 32 warps");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <serac/detail/config.hpp>
+#include <serac/score.hpp>
 
 namespace serac {
 
@@ -28,5 +29,16 @@ struct descriptor_view {
 
 /// SIFT: 128 unsigned bytes.
 using sift_view = descriptor_view<std::uint8_t>;
+
+/// Binary descriptors; the width is in bytes.
+using binary_view = descriptor_view<bits8>;
+
+/// Binary descriptors that are stored as bytes (OpenCV's are), `width` each. Any memory; nothing is copied.
+inline binary_view as_bits(const void* data, std::int64_t count, int width) {
+  return {static_cast<const bits8*>(data), count, width};
+}
+inline binary_view as_bits(const void* data, std::int64_t count, int width, std::int64_t stride) {
+  return {static_cast<const bits8*>(data), count, width, stride};
+}
 
 }  // namespace serac

@@ -16,7 +16,7 @@ namespace serac::block {
 /// A score as the number whose order decides: negative scores (signed descriptors) are floored to 0.
 template <class Policy>
 SERAC_DEVICE std::uint32_t floored(std::int32_t score) {
-  if constexpr (policy_traits<Policy>::is_signed) score = score > 0 ? score : 0;
+  if constexpr (policy_traits<Policy>::score::may_be_negative) score = score > 0 ? score : 0;
   return static_cast<std::uint32_t>(score);
 }
 

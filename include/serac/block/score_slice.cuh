@@ -15,7 +15,37 @@ namespace serac::block {
 template <class Policy>
 using tile_scores = std::int32_t[policy_traits<Policy>::thread_rows][policy_traits<Policy>::thread_columns];
 
-/// Adds to `scores` the dot products over one slice of the descriptors.
+/// The scores of a tile before any slice is scored. Thread.
+template <class Policy>
+SERAC_DEVICE void start_scores(tile_scores<Policy>& scores) {
+  using traits = policy_traits<Policy>;
+#pragma unroll
+  for (int r = 0; r < traits::thread_rows; ++r) {
+#pragma unroll
+    for (int c = 0; c < traits::thread_columns; ++c) scores[r][c] = traits::score::start;
+  }
+}
+
+/// Sets to 0 the scores of rows from `rows` on and of columns from `columns` on, both counted from the tile's first:
+/// they do not exist. Thread; nothing to do where the zeros that fill up a tile score 0, or the tile is full.
+template <class Policy>
+SERAC_DEVICE void clear_absent(tile_scores<Policy>& scores, std::int64_t rows, std::int64_t columns) {
+  using traits = policy_traits<Policy>;
+  if constexpr (traits::score::start != 0) {
+    if (rows >= traits::tile_rows && columns >= traits::tile_columns) return;
+    rows -= threadIdx.x / 32 * traits::thread_rows;
+    columns -= threadIdx.x % 32;
+#pragma unroll
+    for (int r = 0; r < traits::thread_rows; ++r) {
+#pragma unroll
+      for (int c = 0; c < traits::thread_columns; ++c) {
+        if (r >= rows || c * 32 >= columns) scores[r][c] = 0;
+      }
+    }
+  }
+}
+
+/// Adds to `scores` the dot products (or what stands for them, see thread/dot.cuh) over one slice of the descriptors.
 ///
 /// All threads of the block call it, behind a barrier that made both tiles visible. `rows` is the row tile
 /// [tile_rows][row_stride], advanced to the slice; `columns` is the slice of the column tile

@@ -126,8 +126,8 @@ template <class Policy = default_policy>
 status match(const descriptor_view<typename Policy::element>& left,
              const descriptor_view<typename Policy::element>& right, const match_options& options,
              const match_output& output, void* workspace, std::size_t workspace_bytes, cudaStream_t stream) noexcept {
-  return match<Policy>(left, right, options, angular_acceptance{options.max_ratio, options.max_distance}, output,
-                       workspace, workspace_bytes, stream);
+  return match<Policy>(left, right, options, acceptance_of<typename Policy::element>(options), output, workspace,
+                       workspace_bytes, stream);
 }
 
 }  // namespace serac::device

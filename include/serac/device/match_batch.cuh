@@ -189,8 +189,8 @@ template <class Policy = default_policy>
 status match_batch(const batch_view<typename Policy::element>& batch, const match_options& options,
                    const batch_output& output, std::int64_t wave_pairs, void* workspace, std::size_t workspace_bytes,
                    cudaStream_t stream) noexcept {
-  return match_batch<Policy>(batch, options, angular_acceptance{options.max_ratio, options.max_distance}, output,
-                             wave_pairs, workspace, workspace_bytes, stream);
+  return match_batch<Policy>(batch, options, acceptance_of<typename Policy::element>(options), output, wave_pairs,
+                             workspace, workspace_bytes, stream);
 }
 
 }  // namespace serac::device

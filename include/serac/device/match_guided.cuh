@@ -315,9 +315,8 @@ status match_guided(const descriptor_view<typename Policy::element>& left,
                     const descriptor_view<typename Policy::element>& right, const Admissible& admissible,
                     const match_options& options, const match_output& output, void* workspace,
                     std::size_t workspace_bytes, cudaStream_t stream) noexcept {
-  return match_guided<Policy>(left, right, admissible, options,
-                              angular_acceptance{options.max_ratio, options.max_distance}, output, workspace,
-                              workspace_bytes, stream);
+  return match_guided<Policy>(left, right, admissible, options, acceptance_of<typename Policy::element>(options),
+                              output, workspace, workspace_bytes, stream);
 }
 
 /// Bytes of workspace that `match_guided_batch` needs: those of its largest wave, for each pair of it what
@@ -420,7 +419,7 @@ template <class Policy = default_policy>
 status match_guided_batch(const guided_batch_view<typename Policy::element>& batch, const match_options& options,
                           const batch_output& output, std::int64_t wave_pairs, void* workspace,
                           std::size_t workspace_bytes, cudaStream_t stream) noexcept {
-  return match_guided_batch<Policy>(batch, options, angular_acceptance{options.max_ratio, options.max_distance}, output,
+  return match_guided_batch<Policy>(batch, options, acceptance_of<typename Policy::element>(options), output,
                                     wave_pairs, workspace, workspace_bytes, stream);
 }
 

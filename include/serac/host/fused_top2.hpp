@@ -3,20 +3,23 @@
 /// @file
 /// The host's matcher: scores and top-2 of all rows (and columns) in one pass; no matrix of scores is kept.
 ///
-/// Columns are taken a strip at a time, widened to 16 bits and packed once for all threads. A thread takes a block of
-/// rows, packs it too, and scores it tile by tile against the strip: the block stays in the level 1 cache and the
-/// strip streams through. Row states go to the output; every thread has column states of its own, merged after the
+/// Columns are taken a strip at a time, packed (bytes are widened to 16 bits) once for all threads. A thread takes a
+/// block of rows, packs it too, and scores it tile by tile against the strip: the block stays in the level 1 cache and
+/// the strip streams through. Row states go to the output; every thread has column states of its own, merged after the
 /// strip.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
+#include <serac/host/bits_tile.hpp>
 #include <serac/host/tile.hpp>
 #include <serac/host/workers.hpp>
 #include <serac/output.hpp>
+#include <serac/score.hpp>
 #include <serac/top2.hpp>
 #include <serac/view.hpp>
 
@@ -28,9 +31,9 @@ static_assert(block_rows <= codes);
 static_assert(chunk_columns % tile_columns == 0);
 
 /// Columns of a strip: whole chunks, at most 4 MiB when packed.
-inline std::int64_t strip_columns(int width) noexcept {
+inline std::int64_t strip_columns(int slices) noexcept {
   constexpr std::int64_t bytes = 4 << 20, most = 8;
-  return chunk_columns * std::min(most, bytes / (std::int64_t{chunk_columns} * width * 2));
+  return chunk_columns * std::min(most, bytes / (std::int64_t{chunk_columns} * slices * 4));
 }
 
 /// What one thread needs.
@@ -46,16 +49,49 @@ struct pass_scratch {
   std::vector<worker_scratch> workers;
 };
 
-/// Packs `Places` consecutive descriptors from `first`, element pair by element pair; zeros behind the last.
+/// How descriptors of bytes become slices of four bytes, and slices scores: pairs of elements, widened to 16 bits.
+template <class T>
+struct slicing {
+  static constexpr int slices(int width) noexcept { return width / 2; }
+
+  template <class Slice>
+  static void pack(const T* descriptor, int width, int place, Slice* slices) noexcept {
+    for (int s = 0; s < width / 2; ++s) {
+      slices[s].element[place][0] = descriptor[2 * s];
+      slices[s].element[place][1] = descriptor[2 * s + 1];
+    }
+  }
+
+  template <bool WithColumns>
+  static tile_function<WithColumns> best_function() noexcept {
+    return best_tile_function<std::is_signed_v<T>, WithColumns>();
+  }
+};
+
+/// Binary ones: their bits as they are, behind the score that they start with.
+template <>
+struct slicing<bits8> {
+  static constexpr int slices(int width) noexcept { return 1 + width / 4; }
+
+  template <class Slice>
+  static void pack(const bits8* descriptor, int width, int place, Slice* slices) noexcept {
+    std::memcpy(slices[0].element[place], &score_traits<bits8>::start, 4);
+    for (int s = 0; s < width / 4; ++s) std::memcpy(slices[1 + s].element[place], descriptor + 4 * s, 4);
+  }
+
+  template <bool WithColumns>
+  static tile_function<WithColumns> best_function() noexcept {
+    return best_bits_tile_function<WithColumns>();
+  }
+};
+
+/// Packs `Places` consecutive descriptors from `first`; zeros behind the last.
 template <int Places, class Slice, class T>
 void pack(const descriptor_view<T>& view, std::int64_t first, Slice* slices) noexcept {
-  for (int place = 0; place < Places; ++place) {
-    const bool exists = first + place < view.count;
-    const T* const element = exists ? view.data + (first + place) * view.stride : nullptr;
-    for (int s = 0; s < view.width / 2; ++s) {
-      slices[s].element[place][0] = exists ? element[2 * s] : T{0};
-      slices[s].element[place][1] = exists ? element[2 * s + 1] : T{0};
-    }
+  const auto places = static_cast<int>(std::min<std::int64_t>(Places, view.count - first));
+  if (places < Places) std::fill_n(slices, slicing<T>::slices(view.width), Slice{});
+  for (int place = 0; place < places; ++place) {
+    slicing<T>::pack(view.data + (first + place) * view.stride, view.width, place, slices);
   }
 }
 
@@ -87,9 +123,8 @@ template <class Tie, bool WithColumns, class T>
 void score_block(const descriptor_view<T>& left, std::int64_t first_row, const column_slice* columns,
                  std::int64_t strip_first, std::int64_t strip_last, worker_scratch& scratch,
                  top2* row_states) noexcept {
-  constexpr bool is_signed = std::is_signed_v<T>;
-  const auto score = best_tile_function<is_signed, WithColumns>();
-  const int slices = left.width / 2;
+  const auto score = slicing<T>::template best_function<WithColumns>();
+  const int slices = slicing<T>::slices(left.width);
   const int rows = static_cast<int>(std::min<std::int64_t>(block_rows, left.count - first_row));
   const int row_tiles = (rows + tile_rows - 1) / tile_rows;
   for (int t = 0; t < row_tiles; ++t) {
@@ -128,9 +163,9 @@ void fused_top2(const descriptor_view<T>& left, const descriptor_view<T>& right,
   if (left.count == 0 || right.count == 0) return;
 
   // All memory, before any thread starts.
-  const std::int64_t slices = left.width / 2;
+  const int slices = slicing<T>::slices(left.width);
   const std::int64_t blocks = (left.count + block_rows - 1) / block_rows;
-  const std::int64_t strip = std::min(strip_columns(left.width), (right.count + lanes - 1) / lanes * lanes);
+  const std::int64_t strip = std::min(strip_columns(slices), (right.count + lanes - 1) / lanes * lanes);
   const int workers = worker_count(threads, blocks);
   scratch.columns.resize(static_cast<std::size_t>(strip / tile_columns * slices));
   scratch.workers.resize(static_cast<std::size_t>(workers));

@@ -98,7 +98,7 @@ status match(const descriptor_view<T>& left, const descriptor_view<T>& right, co
 template <class Tie = tie_break::smallest_index, class T>
 status match(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options,
              const match_output& output, int threads = 0) noexcept {
-  return match<Tie>(left, right, options, angular_acceptance{options.max_ratio, options.max_distance}, output, threads);
+  return match<Tie>(left, right, options, acceptance_of<T>(options), output, threads);
 }
 
 }  // namespace serac::host

@@ -114,6 +114,7 @@ template <class Tie = tie_break::smallest_index, class T>
 status match_batch(const batch_view<T>& batch, const match_options& options, const batch_output& output,
                    int threads = 0) noexcept {
   if (auto s = validate(options); !s.ok()) return s;
+  acceptance_of<T>(options);  // only where there is one
   try {
     return match_batch<Tie>(batch, options, acceptance_table(options).view(), output, threads);
   } catch (const std::bad_alloc&) {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <numeric>
 #include <type_traits>
@@ -193,6 +195,17 @@ std::int32_t score(const T* a, const T* b, int width) noexcept {
   return std::max(sum, 0);
 }
 
+inline std::int32_t score(const bits8* a, const bits8* b, int width) noexcept {
+  std::int32_t distance = 0;
+  for (int k = 0; k < width; k += 4) {
+    std::uint32_t x, y;
+    std::memcpy(&x, a + k, 4);
+    std::memcpy(&y, b + k, 4);
+    distance += static_cast<std::int32_t>(std::bitset<32>(x ^ y).count());
+  }
+  return equal_bits_score - distance;
+}
+
 /// Memory of a guided match that the next one uses again.
 struct guided_scratch {
   match_scratch match;
@@ -290,8 +303,7 @@ status match_guided(const descriptor_view<T>& left, const descriptor_view<T>& ri
 template <class Tie = tie_break::smallest_index, class T, class Admissible>
 status match_guided(const descriptor_view<T>& left, const descriptor_view<T>& right, const Admissible& admissible,
                     const match_options& options, const match_output& output, int threads = 0) noexcept {
-  return match_guided<Tie>(left, right, admissible, options,
-                           angular_acceptance{options.max_ratio, options.max_distance}, output, threads);
+  return match_guided<Tie>(left, right, admissible, options, acceptance_of<T>(options), output, threads);
 }
 
 }  // namespace serac::host

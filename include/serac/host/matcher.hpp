@@ -17,7 +17,7 @@
 
 namespace serac::host {
 
-/// Matches descriptors of T (std::uint8_t or std::int8_t) in host memory, ties broken by Tie.
+/// Matches descriptors of T (std::uint8_t, std::int8_t or bits8) in host memory, ties broken by Tie.
 ///
 /// One thread at a time; make a matcher for each that calls. Its functions throw serac::error and leave it usable.
 /// Cost: 1 MiB of thresholds, and the memory of the largest match so far; see `match` and `nearest2`.
@@ -34,14 +34,17 @@ class basic_matcher {
   }
 
   /// The matches of two images. `truncated` says that options().max_features cut one of them.
-  match_list match(const view& left, const view& right) {
+  match_list match(const view& left, const view& right) { return match(left, right, angles()); }
+
+  /// The same, judged by `accept` (see acceptance.hpp) instead of options().max_ratio and max_distance.
+  template <class Acceptance>
+  match_list match(const view& left, const view& right, const Acceptance& accept) {
     return guarded("match", [&] {
       throw_on_error(detail::check_views(left, right));
       match_list list;
       list.truncated = left.count > options_.max_features || right.count > options_.max_features;
-      detail::match_views<Tie>(detail::capped(left, options_), detail::capped(right, options_), options_,
-                               accept_.view(), threads_, scratch_.match,
-                               [&](match_pair pair) { list.pairs.push_back(pair); });
+      detail::match_views<Tie>(detail::capped(left, options_), detail::capped(right, options_), options_, accept,
+                               threads_, scratch_.match, [&](match_pair pair) { list.pairs.push_back(pair); });
       return list;
     });
   }
@@ -55,7 +58,7 @@ class basic_matcher {
       match_list list;
       list.truncated = left.count > options_.max_features || right.count > options_.max_features;
       detail::match_guided_views<Tie>(detail::capped(left, options_), detail::capped(right, options_), admissible,
-                                      options_, accept_.view(), threads_, scratch_,
+                                      options_, angles(), threads_, scratch_,
                                       [&](match_pair pair) { list.pairs.push_back(pair); });
       return list;
     });
@@ -92,6 +95,11 @@ class basic_matcher {
     } catch (const std::bad_alloc&) {
       throw error({errc::out_of_memory, name});
     }
+  }
+
+  acceptance_view angles() const noexcept {
+    acceptance_of<T>(options_);  // only where there are any
+    return accept_.view();
   }
 
   static acceptance_table checked_table(const match_options& options) {

@@ -31,6 +31,19 @@ std::int32_t score(const descriptor_view<T>& left, std::int64_t i, const descrip
   return sum < 0 ? 0 : sum;
 }
 
+/// 4097 - the number of bits that differ.
+inline std::int32_t score(const binary_view& left, std::int64_t i, const binary_view& right, std::int64_t j) {
+  std::int32_t distance = 0;
+  for (int k = 0; k < left.width; ++k) {
+    const auto a = static_cast<unsigned>(left.data[i * left.stride + k]);
+    const auto b = static_cast<unsigned>(right.data[j * right.stride + k]);
+    for (int bit = 0; bit < 8; ++bit) {
+      if ((a >> bit & 1) != (b >> bit & 1)) ++distance;
+    }
+  }
+  return 4097 - distance;
+}
+
 /// Whether the tied index `a` is kept before `b` by COLMAP's order for the columns of a row.
 inline bool kept_before_in_row(std::int64_t a, std::int64_t b) {
   const auto reversed_bits = [](std::int64_t index) {
@@ -117,10 +130,10 @@ inline bool accepted(const top2& state, const match_options& options) {
   return best < options.max_distance && best < allowed;
 }
 
-/// The list of the specification; `admissible(i, j)` says which pairs may match.
-template <class Tie = tie_break::smallest_index, class T, class Admissible = all_pairs>
-match_list match(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options,
-                 const Admissible& admissible = {}) {
+/// The list of the specification; `admissible(i, j)` says which pairs may match, `accepts(state)` which states.
+template <class Tie, class T, class Admissible, class Accepts>
+match_list judged_match(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options,
+                        const Admissible& admissible, Accepts accepts) {
   match_list list;
   descriptor_view<T> rows = left, columns = right;
   if (rows.count > options.max_features) rows.count = options.max_features, list.truncated = true;
@@ -129,11 +142,11 @@ match_list match(const descriptor_view<T>& left, const descriptor_view<T>& right
   for (std::int64_t i = 0; i < rows.count; ++i) {
     if (static_cast<std::int64_t>(list.pairs.size()) == options.max_matches) break;
     const top2& row = states.rows[static_cast<std::size_t>(i)];
-    if (!accepted(row, options)) continue;
+    if (!accepts(row)) continue;
     const std::int64_t j = row.index;
     if (options.cross_check) {
       const top2& column = states.columns[static_cast<std::size_t>(j)];
-      if (!accepted(column, options) || column.index != i) continue;
+      if (!accepts(column) || column.index != i) continue;
     }
     match_pair pair;
     pair.row = static_cast<std::uint32_t>(i);
@@ -141,6 +154,14 @@ match_list match(const descriptor_view<T>& left, const descriptor_view<T>& right
     list.pairs.push_back(pair);
   }
   return list;
+}
+
+/// The same with the angular test of the specification.
+template <class Tie = tie_break::smallest_index, class T, class Admissible = all_pairs>
+match_list match(const descriptor_view<T>& left, const descriptor_view<T>& right, const match_options& options,
+                 const Admissible& admissible = {}) {
+  return judged_match<Tie>(left, right, options, admissible,
+                           [&](const top2& state) { return accepted(state, options); });
 }
 
 /// Locations and the constraints on them, either of which may be missing.

@@ -9,6 +9,8 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SERAC_HOST_AVX2 1
+#define SERAC_AVX2 __attribute__((target("avx2")))
+#define SERAC_AVX2_INLINE __attribute__((target("avx2"), always_inline)) inline
 #include <immintrin.h>
 #endif
 
@@ -44,24 +46,15 @@ struct alignas(64) packed_top2 {
 /// Scores the tile rows x columns, `slices` slices each, and pushes every score to the states of its row,
 /// `row_states[row]` in the lanes from `first_lane`, and, if WithColumns, to those of its column. The codes are those
 /// of the tile's columns among the columns of their lanes, and of its first row; the next rows have one less each.
-template <bool Signed, bool WithColumns>
+template <bool WithColumns>
 using tile_function = void (*)(const row_slice* rows, const column_slice* columns, int slices, int column_code,
                                int first_row_code, packed_top2<lanes>* row_states, int first_lane,
                                packed_top2<tile_columns>* column_states);
 
-/// Any machine.
-template <bool Signed, bool WithColumns>
-void score_tile(const row_slice* rows, const column_slice* columns, int slices, int column_code, int first_row_code,
-                packed_top2<lanes>* row_states, int first_lane, packed_top2<tile_columns>* column_states) {
-  std::int32_t scores[tile_rows][tile_columns] = {};
-  for (int s = 0; s < slices; ++s) {
-    for (int r = 0; r < tile_rows; ++r) {
-      const std::int32_t a0 = rows[s].element[r][0], a1 = rows[s].element[r][1];
-      for (int c = 0; c < tile_columns; ++c) {
-        scores[r][c] += a0 * columns[s].element[c][0] + a1 * columns[s].element[c][1];
-      }
-    }
-  }
+/// Pushes the scores of a tile, floored at 0, to the states of its rows and, if WithColumns, of its columns.
+template <bool WithColumns>
+void push_scores(const std::int32_t (&scores)[tile_rows][tile_columns], int column_code, int first_row_code,
+                 packed_top2<lanes>* row_states, int first_lane, packed_top2<tile_columns>* column_states) {
   const auto push = [](std::int32_t& best, std::int32_t& second, std::int32_t key) {
     const std::int32_t loser = key < best ? key : best;
     best = key > best ? key : best;
@@ -76,10 +69,23 @@ void score_tile(const row_slice* rows, const column_slice* columns, int slices, 
   }
 }
 
-#if defined(SERAC_HOST_AVX2)
+/// Any machine.
+template <bool Signed, bool WithColumns>
+void score_tile(const row_slice* rows, const column_slice* columns, int slices, int column_code, int first_row_code,
+                packed_top2<lanes>* row_states, int first_lane, packed_top2<tile_columns>* column_states) {
+  std::int32_t scores[tile_rows][tile_columns] = {};
+  for (int s = 0; s < slices; ++s) {
+    for (int r = 0; r < tile_rows; ++r) {
+      const std::int32_t a0 = rows[s].element[r][0], a1 = rows[s].element[r][1];
+      for (int c = 0; c < tile_columns; ++c) {
+        scores[r][c] += a0 * columns[s].element[c][0] + a1 * columns[s].element[c][1];
+      }
+    }
+  }
+  push_scores<WithColumns>(scores, column_code, first_row_code, row_states, first_lane, column_states);
+}
 
-#define SERAC_AVX2 __attribute__((target("avx2")))
-#define SERAC_AVX2_INLINE __attribute__((target("avx2"), always_inline)) inline
+#if defined(SERAC_HOST_AVX2)
 
 /// 16 integers: one for each column of a tile.
 struct vector16 {
@@ -135,6 +141,21 @@ SERAC_AVX2_INLINE void push_row(vector16& scores, int column_code, int row_code,
   if constexpr (WithColumns) push(scores, row_code, columns_best, columns_second);
 }
 
+/// The same for the rows of a tile.
+template <bool Signed, bool WithColumns>
+SERAC_AVX2_INLINE void push_tile(vector16& scores0, vector16& scores1, vector16& scores2, vector16& scores3,
+                                 int column_code, int first_row_code, packed_top2<lanes>* row_states, int first_lane,
+                                 packed_top2<tile_columns>* column_states) {
+  const __m256i zero = _mm256_setzero_si256();
+  vector16 best{{zero, zero}}, second = best;
+  if constexpr (WithColumns) load(column_states->best, best), load(column_states->second, second);
+  push_row<Signed, WithColumns>(scores0, column_code, first_row_code, row_states[0], first_lane, best, second);
+  push_row<Signed, WithColumns>(scores1, column_code, first_row_code - 1, row_states[1], first_lane, best, second);
+  push_row<Signed, WithColumns>(scores2, column_code, first_row_code - 2, row_states[2], first_lane, best, second);
+  push_row<Signed, WithColumns>(scores3, column_code, first_row_code - 3, row_states[3], first_lane, best, second);
+  if constexpr (WithColumns) store(best, column_states->best), store(second, column_states->second);
+}
+
 /// x86 with AVX2: 16 products an instruction.
 template <bool Signed, bool WithColumns>
 SERAC_AVX2 void score_tile_avx2(const row_slice* rows, const column_slice* columns, int slices, int column_code,
@@ -151,24 +172,15 @@ SERAC_AVX2 void score_tile_avx2(const row_slice* rows, const column_slice* colum
     accumulate(rows[s].element[2], b, scores2);
     accumulate(rows[s].element[3], b, scores3);
   }
-
-  vector16 best{{zero, zero}}, second = best;
-  if constexpr (WithColumns) load(column_states->best, best), load(column_states->second, second);
-  push_row<Signed, WithColumns>(scores0, column_code, first_row_code, row_states[0], first_lane, best, second);
-  push_row<Signed, WithColumns>(scores1, column_code, first_row_code - 1, row_states[1], first_lane, best, second);
-  push_row<Signed, WithColumns>(scores2, column_code, first_row_code - 2, row_states[2], first_lane, best, second);
-  push_row<Signed, WithColumns>(scores3, column_code, first_row_code - 3, row_states[3], first_lane, best, second);
-  if constexpr (WithColumns) store(best, column_states->best), store(second, column_states->second);
+  push_tile<Signed, WithColumns>(scores0, scores1, scores2, scores3, column_code, first_row_code, row_states,
+                                 first_lane, column_states);
 }
-
-#undef SERAC_AVX2
-#undef SERAC_AVX2_INLINE
 
 #endif
 
 /// The fastest of the above that this machine runs.
 template <bool Signed, bool WithColumns>
-tile_function<Signed, WithColumns> best_tile_function() noexcept {
+tile_function<WithColumns> best_tile_function() noexcept {
 #if defined(SERAC_HOST_AVX2)
   if (__builtin_cpu_supports("avx2")) return score_tile_avx2<Signed, WithColumns>;
 #endif
@@ -176,5 +188,3 @@ tile_function<Signed, WithColumns> best_tile_function() noexcept {
 }
 
 }  // namespace serac::host::detail
-
-#undef SERAC_HOST_AVX2

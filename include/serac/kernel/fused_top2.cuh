@@ -119,7 +119,8 @@ SERAC_DEVICE void fused_top2(const descriptor_view<typename Policy::element>& le
     }
 
     // Scores.
-    std::int32_t scores[traits::thread_rows][traits::thread_columns] = {};
+    block::tile_scores<Policy> scores;
+    block::start_scores<Policy>(scores);
     for (int slice = 0; slice < traits::slices; ++slice) {
       if constexpr (traits::stages == 1) {
         __syncthreads();  // the last slice has been read
@@ -133,9 +134,11 @@ SERAC_DEVICE void fused_top2(const descriptor_view<typename Policy::element>& le
       if constexpr (traits::stages == 2) stage ^= 1;
     }
 
-    if constexpr (!admits_all<Admissible>) {
-      block::admit_tile<Policy>(scores, admissible, first_row, std::int64_t{now.column_tile} * traits::tile_columns,
-                                left.count, right.count);
+    const std::int64_t first_column = std::int64_t{now.column_tile} * traits::tile_columns;
+    if constexpr (admits_all<Admissible>) {
+      block::clear_absent<Policy>(scores, left.count - first_row, right.count - first_column);
+    } else {
+      block::admit_tile<Policy>(scores, admissible, first_row, first_column, left.count, right.count);
     }
 
     // Top-2.

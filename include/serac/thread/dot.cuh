@@ -9,11 +9,13 @@
 ///   - `static constexpr int instructions` about how many a step takes: where it is more than one, descriptors
 ///     are read in narrow steps, for wide ones would not fit the registers;
 ///   - `template <class T> static int32 accumulate(uint32 a, uint32 b, int32 sum)`, which returns `sum` plus the dot
-///     product of the four T (uint8 or int8) packed in `a` and `b`, lowest address in the lowest byte.
+///     product of the four T (uint8 or int8) packed in `a` and `b`, lowest address in the lowest byte; where T is
+///     bits8, `sum` less the number of bits that differ. Zeros in both must leave `sum` as it is: they fill up tiles.
 /// Write your own and name it in a policy.
 #pragma once
 
 #include <serac/detail/config.hpp>
+#include <serac/score.hpp>
 
 namespace serac {
 
@@ -57,7 +59,21 @@ struct dot_dp4a {
   }
 };
 
-/// The fastest thread-level path of the architecture being compiled for: scalar below sm_61, DP4A from there on.
+/// Hamming distance: an exclusive or and a population count (any architecture; 16 counts a clock and SM since sm_50).
+struct dot_hamming {
+  static constexpr int k = 4;
+  static constexpr int min_sm = 0;
+  static constexpr int instructions = 3;
+
+  template <class T>
+  SERAC_DEVICE static std::int32_t accumulate(std::uint32_t a, std::uint32_t b, std::int32_t sum) {
+    static_assert(sizeof(T) == 1 && score_traits<T>::start == equal_bits_score, "dot_hamming is for bits8");
+    return sum - __popc(a ^ b);
+  }
+};
+
+/// The fastest thread-level path for bytes of the architecture being compiled for: scalar below sm_61, DP4A from there
+/// on.
 struct dot_default {
   static constexpr int k = 4;
   static constexpr int min_sm = 0;
