@@ -37,6 +37,7 @@ using binary_view = descriptor_view<bits8>;
 inline binary_view as_bits(const void* data, std::int64_t count, int width) {
   return {static_cast<const bits8*>(data), count, width};
 }
+/// The same, `stride` bytes from one to the next.
 inline binary_view as_bits(const void* data, std::int64_t count, int width, std::int64_t stride) {
   return {static_cast<const bits8*>(data), count, width, stride};
 }
