@@ -27,7 +27,7 @@ struct descriptors {
   std::vector<T> data;
 
   descriptors() : descriptors(0) {}
-  explicit descriptors(std::int64_t count_, int width_ = 128, T value = 0)
+  explicit descriptors(std::int64_t count_, int width_ = 128, T value = {})
       : count(count_), width(width_), data(static_cast<std::size_t>(count_ * width_), value) {}
 
   T* operator[](std::int64_t row) { return data.data() + row * width; }

@@ -170,4 +170,49 @@ two_images<T> random_images(input_kind kind, random_source& random, std::int64_t
   return {};
 }
 
+/// Two binary images. All of the greatest value: as far from each other as they can be.
+template <>
+inline two_images<bits8> random_images<bits8>(input_kind kind, random_source& random, std::int64_t rows,
+                                              std::int64_t columns, int width) {
+  const auto make = [&](std::int64_t count, auto byte) {
+    descriptors<bits8> d(count, width);
+    for (bits8& b : d.data) b = static_cast<bits8>(byte());
+    return d;
+  };
+  const auto uniform = [&] { return random.below(256); };
+  const auto few = [&] { return random.below(4) == 0 ? std::int64_t{1} << random.below(8) : 0; };
+  const auto value = [](int v) { return [v] { return v; }; };
+  switch (kind) {
+    case input_kind::bytes:
+      return {make(rows, uniform), make(columns, uniform)};
+    case input_kind::sift_like:  // short distances, each of many neighbours
+      return {make(rows, few), make(columns, few)};
+    case input_kind::planted: {
+      two_images<bits8> images{make(rows, uniform), make(columns, uniform)};
+      for (std::int64_t j = 0; rows > 0 && j < columns; j += 1 + random.below(3)) {
+        images.right.assign(j, images.left, random.below(rows));
+        for (std::int64_t n = random.below(width); n > 0; --n) {
+          bits8& b = images.right[j][random.below(width)];
+          b = static_cast<bits8>(static_cast<int>(b) ^ 1 << random.below(8));
+        }
+      }
+      return images;
+    }
+    case input_kind::sparse:
+      return {make(rows, few), make(columns, uniform)};
+    case input_kind::repeated: {
+      const descriptors<bits8> both = repeated<bits8>(random, rows + columns, width);
+      two_images<bits8> images{descriptors<bits8>(rows, width), descriptors<bits8>(columns, width)};
+      for (std::int64_t i = 0; i < rows; ++i) images.left.assign(i, both, i);
+      for (std::int64_t j = 0; j < columns; ++j) images.right.assign(j, both, rows + j);
+      return images;
+    }
+    case input_kind::all_zero:
+      return {make(rows, value(0)), make(columns, value(0))};
+    case input_kind::all_greatest:
+      return {make(rows, value(0)), make(columns, value(255))};
+  }
+  return {};
+}
+
 }  // namespace serac::test

@@ -7,6 +7,7 @@
 /// validated. Cost: left.count * right.count * width operations of one thread, two times for the columns.
 #pragma once
 
+#include <bitset>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -33,15 +34,13 @@ std::int32_t score(const descriptor_view<T>& left, std::int64_t i, const descrip
 
 /// 4097 - the number of bits that differ.
 inline std::int32_t score(const binary_view& left, std::int64_t i, const binary_view& right, std::int64_t j) {
-  std::int32_t distance = 0;
+  std::size_t distance = 0;
   for (int k = 0; k < left.width; ++k) {
-    const auto a = static_cast<unsigned>(left.data[i * left.stride + k]);
-    const auto b = static_cast<unsigned>(right.data[j * right.stride + k]);
-    for (int bit = 0; bit < 8; ++bit) {
-      if ((a >> bit & 1) != (b >> bit & 1)) ++distance;
-    }
+    const std::bitset<8> a(static_cast<unsigned>(left.data[i * left.stride + k]));
+    const std::bitset<8> b(static_cast<unsigned>(right.data[j * right.stride + k]));
+    distance += (a ^ b).count();
   }
-  return 4097 - distance;
+  return 4097 - static_cast<std::int32_t>(distance);
 }
 
 /// Whether the tied index `a` is kept before `b` by COLMAP's order for the columns of a row.
