@@ -188,20 +188,21 @@ void run(const char* kind, bool with_f, bool with_h, const survey& data) {
                      range_at, options.cross_check, workspace.data(), stream);
                  serac::throw_on_error(wave.publish(range_at, [&](std::int64_t p) { return geometries[p]; }));
                  if (last > 0) serac::throw_on_error(wave.order());
-                 if (last > 1) serac::throw_on_error(wave.match(accept));
-                 if (last > 2) serac::throw_on_error(wave.judge(accept));
+                 if (last > 1) serac::throw_on_error(wave.plan());
+                 if (last > 2) serac::throw_on_error(wave.match());
+                 if (last > 3) serac::throw_on_error(wave.judge(accept));
                },
                20, 1, 3, true)
                .median /
            static_cast<double>(count);
   };
-  const double published = steps(0), ordered = steps(1), matched = steps(2), judged = steps(3);
+  const double published = steps(0), ordered = steps(1), planned = steps(2), matched = steps(3), judged = steps(4);
   const double n = static_cast<double>(count);
-  std::printf("%s,%s,%lld,%.0f,%.0f,%.1f,%.2f,%.2f,%.2f,%.2f,%.2f,%.3f,%.2f,%.2f,%.2f,%.2f,%s\n", data.name.c_str(),
-              kind, static_cast<long long>(count), rows / n, columns / n, static_cast<double>(fast_offsets.back()) / n,
-              plain.median / n, brute.median / n, fast.median / n, fast.low / n, fast.high / n,
-              fast.median / plain.median, published, ordered - published, matched - ordered, judged - matched,
-              same ? "yes" : "NO");
+  std::printf("%s,%s,%lld,%.0f,%.0f,%.1f,%.2f,%.2f,%.2f,%.2f,%.2f,%.3f,%.2f,%.2f,%.2f,%.2f,%.2f,%s\n",
+              data.name.c_str(), kind, static_cast<long long>(count), rows / n, columns / n,
+              static_cast<double>(fast_offsets.back()) / n, plain.median / n, brute.median / n, fast.median / n,
+              fast.low / n, fast.high / n, fast.median / plain.median, published, ordered - published,
+              planned - ordered, matched - planned, judged - matched, same ? "yes" : "NO");
   std::fflush(stdout);
 }
 
@@ -210,7 +211,7 @@ void run(const char* kind, bool with_f, bool with_h, const survey& data) {
 int main(int argc, char** argv) try {
   std::printf(
       "data,geometry,pairs,rows,columns,matches,plain_us,classic_us,ordered_us,ordered_low_us,ordered_high_us,"
-      "ordered_to_plain,publish_us,order_us,match_us,judge_us,same_lists\n");
+      "ordered_to_plain,publish_us,order_us,plan_us,match_us,judge_us,same_lists\n");
   const survey data = argc > 1 ? read_survey(argv[1]) : random_survey(10400);
   run("F", true, false, data);
   run("H", false, true, data);

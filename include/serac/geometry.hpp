@@ -99,8 +99,12 @@ struct epipolar {
   SERAC_HOST_DEVICE column_terms column(point p) const {
     return {p.x, p.y, detail::times_point<true>(matrix, 0, p), detail::times_point<true>(matrix, 1, p)};
   }
+  /// (x2, y2, 1) f1.
+  SERAC_HOST_DEVICE static float error(const row_terms& row, float x, float y) {
+    return detail::add_rn(detail::two_products(x, row.x, y, row.y), row.z);
+  }
   SERAC_HOST_DEVICE bool admits(const row_terms& row, const column_terms& column) const {
-    const float error = detail::add_rn(detail::two_products(column.x, row.x, column.y, row.y), row.z);
+    const float error = epipolar::error(row, column.x, column.y);
     const float scale = detail::fma_rn(column.fy, column.fy, detail::fma_rn(column.fx, column.fx, row.squared));
     return detail::is_less(detail::div_rn(detail::mul_rn(error, error), scale), max_squared_error);
   }

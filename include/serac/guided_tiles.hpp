@@ -341,4 +341,74 @@ struct epipolar_test {
   }
 };
 
+/// Which tiles of columns may hold a feature that is admissible to one of a tile of rows.
+class tile_test {
+ public:
+  /// `left_reach` and `right_reach` are those of both images (point_box::reach).
+  SERAC_HOST_DEVICE tile_test(const two_view_geometry& geometry, const tile_bounds& row, float left_reach,
+                              float right_reach)
+      : has_homography_(geometry.has_homography),
+        has_epipolar_(geometry.has_epipolar),
+        row_(row),
+        near_{feature_order::location_margin(geometry.homography.max_squared_error)},
+        along_(geometry.epipolar, row, left_reach, right_reach) {}
+
+  /// False only if no pair of features of the two tiles is admissible. With both constraints the homography decides.
+  SERAC_HOST_DEVICE bool may_admit(const tile_bounds& column) const {
+    return has_homography_ ? near_.may_admit(row_, column) : !has_epipolar_ || along_.may_admit(column);
+  }
+
+ private:
+  bool has_homography_, has_epipolar_;
+  tile_bounds row_;
+  location_test near_;
+  epipolar_test along_;
+};
+
+/// Decides about most pairs of a tile of rows without the division of `epipolar::admits`.
+///
+/// Claim: where `excess` is farther from 0 than the column's margin, epipolar::admits is true if it is negative, else
+/// false. Let t be the constraint's error, s the computed row_terms::squared, e the computed error of the pair, u =
+/// 2^-24, and L = t (s + fx^2 + fy^2) in real numbers. `suits` sees to 2^-40 < t < 2^40, s < 2^100 and 2^-60 < t (fx^2
+/// + fy^2) < 2^60, so that no rounding of L's parts is worse than relative, but for 2^-124. `excess` is within 16 u
+/// (e^2 + L) of e^2 - L, fused or not, and the margin is at least 2^-16 (1 - 16 u) L. So beyond the margin e^2 < (1 -
+/// 2^-17) L or e^2 > (1 + 2^-17) L. admits() computes e^2 within u, the scale L / t within 3 u and rounds their
+/// quotient, which lies off t by more than 2^-18 t: to a float below t in the first case, to t at least in the second.
+/// Where e^2 is below 2^-126, it is below 2^-60 L all the same; where it overflows, so does the quotient. NaN is beyond
+/// no margin.
+struct epipolar_screen {
+  /// A column in the form that `excess` takes.
+  struct alignas(16) column {
+    float x, y;
+    float limit;   ///< t (fx^2 + fy^2)
+    float margin;  ///< 2^-16 of the greatest L that it has with a row of the tile
+  };
+
+  float max_squared_error;
+  float greatest_squared;  ///< of the rows: tile_bounds::squared
+
+  SERAC_HOST_DEVICE column of(const epipolar::column_terms& terms) const {
+    const float limit = max_squared_error * (terms.fx * terms.fx + terms.fy * terms.fy);
+    return {terms.x, terms.y, limit, 0x1p-16f * (max_squared_error * greatest_squared + limit)};
+  }
+  /// Whether the claim holds of a column.
+  SERAC_HOST_DEVICE bool suits(const column& c) const {
+    return is_less(0x1p-40f, max_squared_error) && is_less(max_squared_error, 0x1p40f) &&
+           is_less(greatest_squared, 0x1p100f) && is_less(0x1p-60f, c.limit) && is_less(c.limit, 0x1p60f);
+  }
+  /// Nearly the pair's squared error less the greatest that is admissible.
+  SERAC_HOST_DEVICE float excess(const epipolar::row_terms& row, const column& c) const {
+    const float error = epipolar::error(row, c.x, c.y);
+    return error * error - (max_squared_error * row.squared + c.limit);
+  }
+  /// Whether the sign of `excess` decides.
+  SERAC_HOST_DEVICE static bool decides(float excess, const column& c) {
+#if defined(__CUDA_ARCH__)
+    return fabsf(excess) > c.margin;  // no option of nvcc makes it forget NaN
+#else
+    return is_less(c.margin, fabsf(excess));
+#endif
+  }
+};
+
 }  // namespace serac::detail

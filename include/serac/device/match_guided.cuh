@@ -44,7 +44,7 @@ struct tie_of<Policy, std::void_t<typename Policy::tie>> {
 
 /// What the pairs of a guided wave need together.
 struct guided_extent {
-  std::int64_t pairs = 0, rows = 0, columns = 0;
+  std::int64_t pairs = 0, rows = 0, columns = 0, tasks = 0;
   int most_rows = 0;
 
   /// Places the next pair behind those before.
@@ -59,6 +59,7 @@ struct guided_extent {
     pair.first_column = columns;
     pair.geometry = geometry;
     ++pairs;
+    tasks += whole_tiles(pair.left_count) / guided_tile * kernel::guided_chunks(pair.right_count).count;
     rows += whole_tiles(pair.left_count);
     columns += whole_tiles(pair.right_count);
     most_rows = std::max(most_rows, pair.left_count);
@@ -84,6 +85,9 @@ struct guided_scratch {
     arrays.rows = features(carver, extent.pairs, extent.rows);
     arrays.columns = features(carver, extent.pairs, extent.columns);
     arrays.column_terms = carver.take<epipolar::column_terms>(extent.columns);
+    arrays.tasks = carver.take<kernel::guided_task>(extent.tasks);
+    arrays.task_counts = carver.take<kernel::guided_task_counts>(1);
+    arrays.row_cells = carver.take<thread::top2_cell>(extent.rows);
     arrays.column_cells = cross_check ? carver.take<thread::top2_cell>(extent.columns) : nullptr;
     arrays.matches = carver.take<std::uint32_t>(extent.rows);
     arrays.match_counts = carver.take<std::uint32_t>(extent.pairs);
@@ -138,7 +142,7 @@ class guided_wave {
       const int count = static_cast<int>(std::min<std::int64_t>(extent_.pairs - first, slice.capacity));
       for (int i = 0; i < count; ++i) slice.pairs[i] = placed.add(range_at(first + i), geometry_at(first + i));
       if (auto s = launch("publish_guided_pairs", kernel::publish_guided_pairs<>, dim3(1), 32, 0, stream_, slice, count,
-                          scratch_.pairs + first, scratch_.arrays.match_counts + first);
+                          scratch_.pairs + first, scratch_.arrays.match_counts + first, scratch_.arrays.task_counts);
           !s.ok()) {
         return s;
       }
@@ -152,21 +156,29 @@ class guided_wave {
                   stream_, scratch_.arrays, left_points_, right_points_);
   }
 
-  template <class Acceptance>
-  status match(const Acceptance& accept) const noexcept {
-    if (extent_.most_rows == 0) return {};
+  status plan() const noexcept {
+    if (extent_.tasks == 0) return {};
+    return launch("plan_tasks", kernel::plan_tasks<>,
+                  dim3(blocks_for(extent_.most_rows, guided_tile * kernel::guided_plan_threads / 32), pairs()),
+                  kernel::guided_plan_threads, 0, stream_, scratch_.arrays);
+  }
+
+  status match() const noexcept {
+    if (extent_.tasks == 0) return {};
     const auto match = scratch_.arrays.column_cells != nullptr
-                           ? kernel::match_tiles<element, Policy::width, tie, true, Acceptance>
-                           : kernel::match_tiles<element, Policy::width, tie, false, Acceptance>;
-    const dim3 grid(blocks_for(extent_.most_rows, guided_tile * kernel::guided_match_threads / 32), pairs());
-    return launch("match_tiles", match, grid, kernel::guided_match_threads, 0, stream_, scratch_.arrays, left_, right_,
-                  left_points_, accept);
+                           ? kernel::match_tiles<element, Policy::width, tie, true>
+                           : kernel::match_tiles<element, Policy::width, tie, false>;
+    std::int64_t resident = 0;
+    if (auto s = resident_blocks("match_tiles", match, kernel::guided_match_threads, 0, resident); !s.ok()) return s;
+    const std::int64_t useful = blocks_for(extent_.tasks, kernel::guided_match_threads / 32);
+    return launch("match_tiles", match, dim3(static_cast<unsigned>(std::min(useful, resident))),
+                  kernel::guided_match_threads, 0, stream_, scratch_.arrays, left_, right_, left_points_);
   }
 
   template <class Acceptance>
   status judge(const Acceptance& accept) const noexcept {
     if (extent_.most_rows == 0) return {};
-    return launch("judge_columns", kernel::judge_columns<typename tie::column_order, Acceptance>,
+    return launch("judge_matches", kernel::judge_matches<tie, Acceptance>,
                   dim3(blocks_for(extent_.most_rows, kernel::guided_judge_threads), pairs()),
                   kernel::guided_judge_threads, 0, stream_, scratch_.arrays, accept);
   }
@@ -183,7 +195,8 @@ class guided_wave {
              const Lists& lists) const noexcept {
     if (auto s = publish(range_at, geometry_at); !s.ok()) return s;
     if (auto s = order(); !s.ok()) return s;
-    if (auto s = match(accept); !s.ok()) return s;
+    if (auto s = plan(); !s.ok()) return s;
+    if (auto s = match(); !s.ok()) return s;
     if (auto s = judge(accept); !s.ok()) return s;
     return write(options, lists);
   }
@@ -245,7 +258,7 @@ bool orders_features() noexcept {
 
 }  // namespace detail
 
-/// Bytes of workspace that `match_guided` needs for two images, whatever is admissible: at most about 20 for each left
+/// Bytes of workspace that `match_guided` needs for two images, whatever is admissible: at most about 36 for each left
 /// and 40 for each right feature. Host; pure.
 template <class Policy = default_policy>
 std::size_t match_guided_workspace(const descriptor_view<typename Policy::element>& left,
@@ -413,7 +426,7 @@ status match_guided_batch(const guided_batch_view<typename Policy::element>& bat
 /// Host; asynchronous on `stream` of the current device; no allocation, no synchronisation; may be captured in a graph.
 /// Descriptors, keypoints, output and workspace are device memory. Geometries may be of all kinds, and some pairs may
 /// have none. `wave_pairs`, at least 1, is the number of pairs under way at a time: about 100 fill a GPU; the lists do
-/// not depend on it. Otherwise as `match_batch`. Cost: four launches and one for each 24 pairs a wave; by a policy of
+/// not depend on it. Otherwise as `match_batch`. Cost: five launches and one for each 24 pairs a wave; by a policy of
 /// the classic path four a pair.
 template <class Policy = default_policy>
 status match_guided_batch(const guided_batch_view<typename Policy::element>& batch, const match_options& options,

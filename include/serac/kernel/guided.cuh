@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Guided matching of many pairs at once: features are ordered along the constraint (guided_tiles.hpp), and a warp
-/// scores a tile of rows against those tiles of columns that may hold an admissible one.
+/// Guided matching of many pairs at once: features are ordered along the constraint (guided_tiles.hpp), and warps score
+/// tiles of rows against those tiles of columns that may hold an admissible one.
 #pragma once
 
 #include <cub/block/block_scan.cuh>
@@ -21,8 +21,9 @@
 namespace serac::kernel {
 
 inline constexpr int guided_order_threads = 1024;  ///< of a block of order_features
-inline constexpr int guided_match_threads = 128;   ///< four tiles of rows, a warp each
-inline constexpr int guided_judge_threads = 256;   ///< of a block of judge_columns
+inline constexpr int guided_plan_threads = 256;    ///< of plan_tasks: eight tiles of rows, a warp each
+inline constexpr int guided_match_threads = 128;   ///< of match_tiles: four tasks at a time, a warp each
+inline constexpr int guided_judge_threads = 256;   ///< of a block of judge_matches
 
 /// A pair of images, and where it stands in the arrays of a wave of pairs.
 struct guided_pair {
@@ -40,14 +41,40 @@ struct guided_features {
   float* reaches;              ///< [pairs]: point_box::reach of the image
 };
 
+/// How the tiles of a pair's columns are cut into tasks: into at most 32 chunks, so that the memory of a wave's tasks
+/// is linear in features.
+struct guided_chunks {
+  int tiles;  ///< of a chunk: a multiple of 32
+  int count;
+
+  SERAC_HOST_DEVICE explicit guided_chunks(std::int32_t columns) {
+    const int all = static_cast<int>((std::int64_t{columns} + detail::guided_tile - 1) / detail::guided_tile);
+    tiles = (all + 1023) / 1024 * 32;
+    count = all == 0 ? 0 : (all + tiles - 1) / tiles;
+  }
+};
+
+/// A tile of rows, and a chunk of columns that may hold an admissible one.
+struct guided_task {
+  std::int32_t row_tile;  ///< within the pair
+  std::uint16_t pair, chunk;
+};
+
+struct guided_task_counts {
+  std::uint32_t planned, taken;
+};
+
 /// Everything of a wave of pairs, in device memory.
 struct guided_arrays {
   const guided_pair* pairs;
   guided_features rows, columns;
   epipolar::column_terms* column_terms;  ///< of the columns in order; x and y serve the homography
-  thread::top2_cell* column_cells;       ///< top-2 of each column, by its index; null without cross-check
-  std::uint32_t* matches;                ///< [rows]: the column that a row matches, by its index
-  std::uint32_t* match_counts;           ///< [pairs]
+  guided_task* tasks;                    ///< room for all chunks of all tiles of rows
+  guided_task_counts* task_counts;
+  thread::top2_cell* row_cells;     ///< top-2 of each row, by its index
+  thread::top2_cell* column_cells;  ///< top-2 of each column, by its index; null without cross-check
+  std::uint32_t* matches;           ///< [rows]: the column that a row matches, by its index
+  std::uint32_t* match_counts;      ///< [pairs]
 };
 
 /// Pairs that fit the parameters of a kernel.
@@ -56,12 +83,13 @@ struct guided_pair_slice {
   guided_pair pairs[capacity];
 };
 
-/// Brings descriptions of pairs to device memory. One thread a pair.
+/// Brings descriptions of pairs to device memory, and clears what counts their tasks and matches. One thread a pair.
 template <class Slice = guided_pair_slice>
 __global__ void publish_guided_pairs(const __grid_constant__ Slice slice, int count, guided_pair* pairs,
-                                     std::uint32_t* match_counts) {
+                                     std::uint32_t* match_counts, guided_task_counts* task_counts) {
   const int i = static_cast<int>(threadIdx.x);
   if (i < count) pairs[i] = slice.pairs[i], match_counts[i] = 0;
+  if (i == 0) *task_counts = {0, 0};
 }
 
 /// Orders the features of one image of a pair, and clears what later kernels write of it.
@@ -130,7 +158,7 @@ __global__ void __launch_bounds__(guided_order_threads)
   // What later kernels write.
   for (int i = thread; i < count; i += threads) {
     if (is_rows) {
-      arrays.matches[first_place + i] = row_verdicts::no_match;
+      arrays.row_cells[first_place + i] = thread::top2_cell{};
     } else if (arrays.column_cells != nullptr) {
       arrays.column_cells[first_place + i] = thread::top2_cell{};
     }
@@ -215,18 +243,50 @@ __global__ void __launch_bounds__(guided_order_threads)
   }
 }
 
-/// The words of one descriptor that a lane feeds to mma.sync: lane % 4 = q takes, of every 64 bytes, the 16 from 16 q
-/// (of 32 bytes, the 8 from 8 q). Rows and columns permute K alike, which leaves their products as they are.
+/// Lists the tasks of every pair: the chunks of columns that hold a tile which a tile of rows may be admissible to.
+///
+/// Launch: guided_plan_threads threads, grid (tiles of rows of the largest pair / 8, pairs).
+template <class Arrays = guided_arrays>
+__global__ void __launch_bounds__(guided_plan_threads) plan_tasks(Arrays arrays) {
+  constexpr unsigned all = 0xffffffffu;
+  constexpr int tile = detail::guided_tile;
+  const guided_pair& pair = arrays.pairs[blockIdx.y];
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int row_tile = static_cast<int>(blockIdx.x * (guided_plan_threads / 32) + threadIdx.x / 32);
+  if (row_tile * tile >= arrays.rows.counts[blockIdx.y]) return;
+  const int column_tiles = (arrays.columns.counts[blockIdx.y] + tile - 1) / tile;
+  const detail::tile_bounds* const bounds = arrays.columns.tiles + pair.first_column / tile;
+  const detail::tile_test test(pair.geometry, arrays.rows.tiles[pair.first_row / tile + row_tile],
+                               arrays.rows.reaches[blockIdx.y], arrays.columns.reaches[blockIdx.y]);
+
+  const guided_chunks chunks(pair.right_count);
+  unsigned visits = 0;  // bit c: chunk c
+  for (int first = 0; first < column_tiles; first += 32) {
+    const int t = first + lane;
+    const bool may_admit = t < column_tiles && test.may_admit(bounds[t]);
+    if (__any_sync(all, may_admit)) visits |= 1u << (first / chunks.tiles);
+  }
+  if (visits == 0) return;
+  std::uint32_t place = 0;
+  if (lane == 0) place = atomicAdd(&arrays.task_counts->planned, static_cast<std::uint32_t>(__popc(visits)));
+  place = __shfl_sync(all, place, 0);
+  if ((visits >> lane & 1) != 0) {
+    arrays.tasks[place + static_cast<std::uint32_t>(__popc(visits & ((1u << lane) - 1)))] = {
+        row_tile, static_cast<std::uint16_t>(blockIdx.y), static_cast<std::uint16_t>(lane)};
+  }
+}
+
+/// What a lane feeds to mma.sync of one descriptor: lane % 4 = q takes, of every 64 bytes, the 16 from 16 q (of 32
+/// bytes, the 8 from 8 q). Rows and columns permute K alike, which leaves their products as they are.
 template <int Width>
 struct guided_words {
   static constexpr int count = Width / 16;
   static constexpr int load_bytes = Width < 64 ? 8 : 16;
   std::uint32_t word[count];
 
-  /// Of the descriptor at `data`, or zeros if it is null.
+  /// Of the descriptor at `data`.
   SERAC_DEVICE static guided_words load(const void* data) {
-    guided_words w = {};
-    if (data == nullptr) return w;
+    guided_words w;
     const auto* bytes = static_cast<const std::uint8_t*>(data) + threadIdx.x % 4 * load_bytes;
 #pragma unroll
     for (int i = 0; i < count; i += load_bytes / 4) {
@@ -238,16 +298,34 @@ struct guided_words {
   }
 };
 
-/// Scores the tiles of rows of every pair; a row's match, if `accept` takes its state, goes to arrays.matches, the
-/// columns' states to arrays.column_cells if WithColumns.
+/// `value` if bit `bit` of `bits` is set, else 0: two instructions, where compilers make three of the same in C++.
+SERAC_DEVICE std::uint32_t value_if_set(std::uint32_t bits, int bit, std::uint32_t value) {
+  std::uint32_t chosen;
+  asm("{\n .reg .pred p;\n .reg .b32 b;\n and.b32 b, %1, %2;\n setp.ne.u32 p, b, 0;\n selp.b32 %0, %3, 0, p;\n}"
+      : "=r"(chosen)
+      : "r"(bits), "r"(1 << bit), "r"(value));
+  return chosen;
+}
+
+/// What a warp of match_tiles keeps of the features of its two tiles.
+struct guided_stage {
+  static constexpr int tile = detail::guided_tile;
+  alignas(16) epipolar::row_terms along[tile];  ///< of the rows, by their place in the tile
+  detail::epipolar_screen::column columns[tile];
+  point located[tile];  ///< of the rows, where a homography takes them
+  std::int32_t row_index[tile];
+};
+
+/// Scores the tiles of all tasks: the states of rows and, if WithColumns, of columns go to arrays.row_cells and
+/// arrays.column_cells.
 ///
-/// Launch: guided_match_threads threads, grid (tiles of the largest pair / 4, pairs). Descriptors are aligned to 16
-/// bytes. In the fragments of a slice of 8 columns, lane 4 r + q has rows r + 8 i, i < 4, of the tile and columns 2 q
-/// and 2 q + 1 of the slice.
-template <class Element, int Width, class RowTie, bool WithColumns, class Acceptance>
+/// Launch: guided_match_threads threads, any number of blocks: every warp takes the next task until there is none.
+/// Descriptors are aligned to 16 bytes. In the fragments of a slice of 8 columns, lane 4 r + q has rows r + 8 i, i < 4,
+/// of the tile and columns 2 q + c, c < 2, of the slice.
+template <class Element, int Width, class RowTie, bool WithColumns>
 __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 4 : 2)
     match_tiles(guided_arrays arrays, descriptor_view<Element> left, descriptor_view<Element> right,
-                keypoint_view left_points, Acceptance accept) {
+                keypoint_view left_points) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   __trap();
 #else
@@ -257,237 +335,268 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 4 : 2)
   static_assert(1 << code_bits == tile && Width <= 256, "a score of 24 bits and its place in a tile fit 32 bits");
   constexpr bool is_signed = static_cast<Element>(-1) < 0;
 
-  const guided_pair& pair = arrays.pairs[blockIdx.y];
+  __shared__ guided_stage stages[guided_match_threads / 32];
+  guided_stage& stage = stages[threadIdx.x / 32];
   const int lane = static_cast<int>(threadIdx.x) % 32, r = lane / 4, q = lane % 4;
-  const int row_tile = static_cast<int>(blockIdx.x * (guided_match_threads / 32) + threadIdx.x / 32);
-  const int row_count = arrays.rows.counts[blockIdx.y], column_count = arrays.columns.counts[blockIdx.y];
-  if (row_tile * tile >= row_count) return;
-  const std::int32_t* const column_index = arrays.columns.index + pair.first_column;
-  const epipolar::column_terms* const column_terms = arrays.column_terms + pair.first_column;
-  const detail::tile_bounds* const column_tiles = arrays.columns.tiles + pair.first_column / tile;
-  const Element* const columns = right.data + pair.right_first * right.stride;
-  const bool has_homography = pair.geometry.has_homography, has_epipolar = pair.geometry.has_epipolar;
+  const std::uint32_t tasks = arrays.task_counts->planned;
+  const auto take_task = [&] { return lane == 0 ? atomicAdd(&arrays.task_counts->taken, 1u) : 0; };
 
-  // The rows: lane l looks after row l of the tile. Padding is all zero.
-  const int row_index =
-      row_tile * tile + lane < row_count ? arrays.rows.index[pair.first_row + row_tile * tile + lane] : -1;
-  __shared__ two_view_geometry::row_terms row_terms[guided_match_threads];
-  two_view_geometry::row_terms* const rows = row_terms + threadIdx.x / 32 * 32;
-  rows[lane] = {};
-  if (row_index >= 0) rows[lane] = pair.geometry.row(left_points[pair.left_first + row_index]);
-  __syncwarp();
-  words a[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const int index = __shfl_sync(all, row_index, r + 8 * i);
-    a[i] = words::load(index >= 0 ? left.data + (pair.left_first + index) * left.stride : nullptr);
-  }
+  for (std::uint32_t next_task = take_task();;) {
+    const std::uint32_t taken = __shfl_sync(all, next_task, 0);
+    if (taken >= tasks) return;
+    next_task = take_task();  // on its way while this one is scored
+    const guided_task task = arrays.tasks[taken];
+    const guided_pair& pair = arrays.pairs[task.pair];
+    const bool has_homography = pair.geometry.has_homography, has_epipolar = pair.geometry.has_epipolar;
+    const int first_row = task.row_tile * tile;
+    const int row_count = arrays.rows.counts[task.pair], column_count = arrays.columns.counts[task.pair];
+    const std::int32_t* const column_index = arrays.columns.index + pair.first_column;
+    const epipolar::column_terms* const column_terms = arrays.column_terms + pair.first_column;
+    const Element* const columns = right.data + pair.right_first * right.stride;
+    thread::top2_cell* const column_cells = arrays.column_cells + pair.first_column;
+    const detail::tile_bounds& row_bounds = arrays.rows.tiles[(pair.first_row + first_row) / tile];
 
-  // Which tiles of columns to visit.
-  const detail::tile_bounds row_bounds = arrays.rows.tiles[pair.first_row / tile + row_tile];
-  const detail::location_test near{detail::feature_order::location_margin(pair.geometry.homography.max_squared_error)};
-  const detail::epipolar_test along(pair.geometry.epipolar, row_bounds, arrays.rows.reaches[blockIdx.y],
-                                    arrays.columns.reaches[blockIdx.y]);
-  const auto may_admit = [&](int t) {
-    if (!has_homography && !has_epipolar) return true;
-    const detail::tile_bounds bounds = column_tiles[t];
-    return has_homography ? near.may_admit(row_bounds, bounds) : along.may_admit(bounds);
-  };
-
-  // Top-2 of the lane's rows: scores, and the place of the best among the ordered columns.
-  std::int32_t best[4] = {}, place[4] = {}, second[4] = {};
-  const auto take = [&](int i, std::int32_t other_best, std::int32_t other_place, std::int32_t other_second) {
-    bool wins = other_best > best[i];
-    if (other_best == best[i] && other_best > 0) {
-      wins = RowTie::rank(static_cast<std::uint32_t>(column_index[other_place])) <
-             RowTie::rank(static_cast<std::uint32_t>(column_index[place[i]]));
-    }
-    const std::int32_t loser = wins ? best[i] : other_best;
-    second[i] = max(max(second[i], other_second), loser);
-    if (wins) best[i] = other_best, place[i] = other_place;
-  };
-
-  // A tile of columns: lane l brings column l.
-  struct tile_columns {
-    int first_place, index;
-    epipolar::column_terms terms;
-  };
-  const auto fetch = [&](int t) {
-    const int at = t * tile + lane;
-    return tile_columns{t * tile, column_index[at], column_terms[at]};
-  };
-  // Which of the lane's pairs in a slice are admissible: bit 2 i + c is that of row i and column c.
-  homography located;
-  epipolar along_line;
-  located.max_squared_error = pair.geometry.homography.max_squared_error;
-  along_line.max_squared_error = pair.geometry.epipolar.max_squared_error;
-  const auto admissible_pairs = [&](const tile_columns& now, int slice) {
-    unsigned admissible = 0xff;
-    epipolar::column_terms terms[2];
-#pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      const int from = slice + 2 * q + c;
-      terms[c].x = __shfl_sync(all, now.terms.x, from), terms[c].y = __shfl_sync(all, now.terms.y, from);
-      if (has_epipolar) {
-        terms[c].fx = __shfl_sync(all, now.terms.fx, from), terms[c].fy = __shfl_sync(all, now.terms.fy, from);
-      }
-    }
-    if (has_homography) {
-      unsigned admits = 0;
+    // The rows: lane l brings row l of the tile. Padding is all zero.
+    __syncwarp();
+    std::uint32_t a[2][words::count / 2][4];  // fragments of two tiles of 16: rows r, r + 8, then their next words
+    {
+      const int index = first_row + lane < row_count ? arrays.rows.index[pair.first_row + first_row + lane] : -1;
+      two_view_geometry::row_terms terms{};
+      if (index >= 0) terms = pair.geometry.row(left_points[pair.left_first + index]);
+      stage.row_index[lane] = index, stage.located[lane] = terms.of_homography, stage.along[lane] = terms.of_epipolar;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const point row = rows[r + 8 * i].of_homography;
+        const int row = __shfl_sync(all, index, r + 8 * i);
+        const words w = words::load(left.data + (pair.left_first + max(row, 0)) * left.stride);
 #pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          admits |= (located.admits(row, {terms[c].x, terms[c].y}) ? 1u : 0u) << (2 * i + c);
-        }
+        for (int k = 0; k < words::count; ++k) a[i / 2][k / 2][i % 2 + k % 2 * 2] = row >= 0 ? w.word[k] : 0;
       }
-      admissible = admits;
-      if (!__any_sync(all, admissible != 0)) return 0u;
     }
-    if (has_epipolar) {
-      unsigned admits = 0;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const epipolar::row_terms row = rows[r + 8 * i].of_epipolar;
-#pragma unroll
-        for (int c = 0; c < 2; ++c) admits |= (along_line.admits(row, terms[c]) ? 1u : 0u) << (2 * i + c);
+    const detail::epipolar_screen screen{pair.geometry.epipolar.max_squared_error, row_bounds.squared};
+
+    // Top-2 of the lane's rows: scores, and the place of the best among the ordered columns.
+    std::int32_t best[4] = {}, place[4] = {}, second[4] = {};
+    const auto take = [&](int i, std::int32_t other_best, std::int32_t other_place, std::int32_t other_second) {
+      bool wins = other_best > best[i];
+      if (other_best == best[i] && other_best > 0) {
+        wins = RowTie::rank(static_cast<std::uint32_t>(column_index[other_place])) <
+               RowTie::rank(static_cast<std::uint32_t>(column_index[place[i]]));
       }
-      admissible &= admits;
-    }
-    return admissible;
-  };
-
-  const auto score_tile = [&](const tile_columns& now) {
-    unsigned admissible = 0;  // eight bits a slice
-#pragma unroll 1
-    for (int slice = 0; slice < tile; slice += 8) admissible |= admissible_pairs(now, slice) << slice;
-    unsigned slices = 0;  // those with an admissible pair, by their first columns
-#pragma unroll
-    for (int slice = 0; slice < tile; slice += 8) {
-      slices |= (__any_sync(all, (admissible >> slice & 0xff) != 0) ? 1u : 0u) << slice;
-    }
-    if (slices == 0) return;
-
-    const auto load = [&](int slice) {
-      const int column = __shfl_sync(all, now.index, slice + r);
-      return words::load(column >= 0 ? columns + column * right.stride : nullptr);
+      const std::int32_t loser = wins ? best[i] : other_best;
+      second[i] = max(max(second[i], other_second), loser);
+      if (wins) best[i] = other_best, place[i] = other_place;
     };
-    thread::packed_top2 packed[4];
-    words ahead = load(__ffs(static_cast<int>(slices)) - 1);
-#pragma unroll 1
-    while (slices != 0) {
-      const int slice = __ffs(static_cast<int>(slices)) - 1;
-      slices &= slices - 1;
-      const words b = ahead;
-      if (slices != 0) ahead = load(__ffs(static_cast<int>(slices)) - 1);
-      thread::top2_cell* cell = nullptr;  // that of the column whose state this lane will push
-      std::uint32_t floor = 0;
-      if constexpr (WithColumns) {
-        const int column = __shfl_sync(all, now.index, slice + 2 * q + r % 2);
-        if (r < 2 && column >= 0) {
-          cell = arrays.column_cells + pair.first_column + column;
-          floor = thread::second_so_far(cell);
-        }
-      }
-      std::int32_t sums[2][4] = {};
-#pragma unroll
-      for (int k = 0; k < words::count; k += 2) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          detail::mma_16x8x32<Element>(sums[half], a[2 * half].word[k], a[2 * half + 1].word[k],
-                                       a[2 * half].word[k + 1], a[2 * half + 1].word[k + 1], b.word[k], b.word[k + 1]);
-        }
-      }
 
-      std::uint32_t scores[4][2];  // [row][column], shifted
+    // A tile of columns: lane l brings column l. Padding repeats a column, and is never admissible.
+    struct tile_columns {
+      int first;
+      std::uint32_t index;
+      epipolar::column_terms terms;
+    };
+    const auto fetch = [&](int t) {
+      const int at = t * tile + lane;
+      return tile_columns{t * tile, static_cast<std::uint32_t>(max(column_index[at], 0)), column_terms[at]};
+    };
+    // Which of the lane's pairs in a slice are admissible: bit 7 - 2 i - c is that of row i and column c.
+    homography located;
+    epipolar along;
+    located.max_squared_error = pair.geometry.homography.max_squared_error;
+    along.max_squared_error = pair.geometry.epipolar.max_squared_error;
+    const auto admissible_pairs = [&](const tile_columns& now, int slice, bool screened) {
+      const int first = slice + 2 * q;
+      unsigned admissible = 0xff;
+      if (has_homography) {
+        unsigned admits = 0;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-#pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          const std::int32_t sum = sums[i / 2][i % 2 * 2 + c];
-          const bool counts = (admissible >> (slice + 2 * i + c) & 1) != 0 && (!is_signed || sum > 0);
-          scores[i][c] = counts ? static_cast<std::uint32_t>(sum) << code_bits : 0;
+        for (int k = 0; k < 8; ++k) {
+          const auto& column = stage.columns[first + k % 2];
+          admits = admits << 1 | (located.admits(stage.located[r + 8 * (k / 2)], {column.x, column.y}) ? 1u : 0u);
         }
-        const std::uint32_t code = tile - 1 - slice - 2 * q;
-        packed[i].push(scores[i][0] + code, scores[i][1] + code - 1);
+        admissible = admits;
       }
-      if constexpr (WithColumns) {
-        thread::packed_top2 column[2];
+      if (has_epipolar) {
+        const detail::epipolar_screen::column column[2] = {stage.columns[first], stage.columns[first + 1]};
+        unsigned admits = 0;
+        bool decided = screened;
 #pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          const std::uint32_t code = tile - 1 - r;
-          column[c].push(scores[0][c] + code, scores[1][c] + code - 8);
-          column[c].push(scores[2][c] + code - 16, scores[3][c] + code - 24);
+        for (int i = 0; i < 4; ++i) {
+          const epipolar::row_terms row = stage.along[r + 8 * i];
 #pragma unroll
-          for (int distance = 4; distance < 32; distance *= 2) {
-            column[c].merge(
-                {__shfl_xor_sync(all, column[c].best, distance), __shfl_xor_sync(all, column[c].second, distance)});
+          for (int c = 0; c < 2; ++c) {
+            const float excess = screen.excess(row, column[c]);
+            decided = decided && screen.decides(excess, column[c]);
+            admits = __funnelshift_l(detail::bits_of(excess), admits, 1);  // its sign
           }
         }
-        const thread::packed_top2 state = r % 2 == 0 ? column[0] : column[1];
-        const int row = __shfl_sync(all, row_index, tile - 1 - static_cast<int>(state.best % tile));
-        if (cell != nullptr) {
-          thread::push<typename RowTie::column_order>(cell,
-                                                      {static_cast<std::int32_t>(state.best >> code_bits), row,
-                                                       static_cast<std::int32_t>(state.second >> code_bits)},
-                                                      floor);
+        if (!decided) {
+          admits = 0;
+#pragma unroll 1
+          for (int k = 0; k < 8; ++k) {
+            const epipolar::column_terms terms = column_terms[now.first + first + k % 2];
+            admits = admits << 1 | (along.admits(stage.along[r + 8 * (k / 2)], terms) ? 1u : 0u);
+          }
         }
+        admissible &= admits;
+      }
+      return admissible;
+    };
+
+    const auto score_tile = [&](const tile_columns& now) {
+      bool screened = false;
+      __syncwarp();
+      {
+        const auto column = screen.of(now.terms);
+        stage.columns[lane] = column;
+        if (has_epipolar) screened = __all_sync(all, screen.suits(column));
+      }
+      __syncwarp();
+      unsigned admissible = 0;  // eight bits a slice
+#pragma unroll 1
+      for (int slice = 0; slice < tile; slice += 8) admissible |= admissible_pairs(now, slice, screened) << slice;
+      if (const int exist = column_count - now.first; exist < tile) {
+#pragma unroll
+        for (int slice = 0; slice < tile; slice += 8) {
+          if (slice + 2 * q >= exist) admissible &= ~(0xaau << slice);
+          if (slice + 2 * q + 1 >= exist) admissible &= ~(0x55u << slice);
+        }
+      }
+      unsigned slices = __reduce_or_sync(all, admissible);  // those with an admissible pair have a bit that is set
+      if (slices == 0) return;
+
+      const auto next_slice = [&] { return (31 - __clz(static_cast<int>(slices))) & -8; };
+      const auto load = [&](int slice) {
+        return words::load(columns + __shfl_sync(all, now.index, slice + r) * static_cast<std::uint64_t>(right.stride));
+      };
+      // Keys are score << 5 | code. Of equal scores, the greater code is preferred: the lower i, then the lower slice
+      // and c, which is the order of the tie for a row (its i is one) and for a column (its slice and c are).
+      thread::packed_top2 packed[4];
+      words ahead = load(next_slice());
+#pragma unroll 1
+      while (slices != 0) {
+        const int slice = next_slice();
+        slices &= ~(0xffu << slice);
+        const words b = ahead;
+        if (slices != 0) ahead = load(next_slice());
+        // The cell of the column that this lane looks after if r < 2.
+        thread::top2_cell* cell = column_cells;
+        std::uint32_t floor = 0;
+        if constexpr (WithColumns) {
+          cell += __shfl_sync(all, now.index, slice + 2 * q + r % 2);
+          if (r < 2) floor = thread::second_so_far(cell);
+        }
+        std::int32_t sums[2][4] = {};
+#pragma unroll
+        for (int k = 0; k < words::count; k += 2) {
+#pragma unroll
+          for (int half = 0; half < 2; ++half) {
+            const auto& rows = a[half][k / 2];
+            detail::mma_16x8x32<Element>(sums[half], rows[0], rows[1], rows[2], rows[3], b.word[k], b.word[k + 1]);
+          }
+        }
+
+        const unsigned admits = admissible >> slice;
+        const auto code = 7u - static_cast<std::uint32_t>(slice) / 4;
+        std::uint32_t keys[4][2];  // [row][column]
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+          for (int c = 0; c < 2; ++c) {
+            const std::int32_t sum = sums[i / 2][i % 2 * 2 + c];
+            const auto score = static_cast<std::uint32_t>(is_signed ? max(sum, 0) : sum);
+            keys[i][c] = value_if_set(admits, 7 - 2 * i - c, (score << code_bits) + (code + 8 * (3 - i) - c));
+          }
+          packed[i].push(keys[i][0], keys[i][1]);
+        }
+        if constexpr (WithColumns) {
+          thread::packed_top2 column[2];
+#pragma unroll
+          for (int c = 0; c < 2; ++c) {
+            column[c].push(keys[0][c], keys[1][c]);
+            column[c].push(keys[2][c], keys[3][c]);
+            column[c].best = (column[c].best | 7) ^ static_cast<std::uint32_t>(r);  // now the code tells the row
+          }
+          // Lanes of even r go on with column 0, the others with column 1.
+          const thread::packed_top2 other = r % 2 == 0 ? column[1] : column[0];
+          thread::packed_top2 state = r % 2 == 0 ? column[0] : column[1];
+          state.merge({__shfl_xor_sync(all, other.best, 4), __shfl_xor_sync(all, other.second, 4)});
+#pragma unroll
+          for (int distance = 8; distance < 32; distance *= 2) {
+            state.merge({__shfl_xor_sync(all, state.best, distance), __shfl_xor_sync(all, state.second, distance)});
+          }
+          const auto score = static_cast<std::int32_t>(state.best >> code_bits);
+          if (r < 2 && score > 0) {
+            const int row = stage.row_index[7 - state.best % 8 + 8 * (3 - state.best % tile / 8)];
+            thread::push<typename RowTie::column_order>(
+                cell, {score, row, static_cast<std::int32_t>(state.second >> code_bits)}, floor);
+          }
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int at = 7 - static_cast<int>(packed[i].best % 8);
+        take(i, static_cast<std::int32_t>(packed[i].best >> code_bits), now.first + at / 2 * 8 + 2 * q + at % 2,
+             static_cast<std::int32_t>(packed[i].second >> code_bits));
+      }
+    };
+
+    const int column_tiles = (column_count + tile - 1) / tile;
+    const guided_chunks chunks(pair.right_count);
+    const int end_tile = min((task.chunk + 1) * chunks.tiles, column_tiles);
+    for (int first_tile = task.chunk * chunks.tiles; first_tile < end_tile; first_tile += 32) {
+      bool may_admit = false;
+      if (const int t = first_tile + lane; t < end_tile) {
+        const detail::tile_test test(pair.geometry, row_bounds, arrays.rows.reaches[task.pair],
+                                     arrays.columns.reaches[task.pair]);
+        may_admit = test.may_admit(arrays.columns.tiles[pair.first_column / tile + t]);
+      }
+      unsigned visits = __ballot_sync(all, may_admit);
+      if (visits == 0) continue;
+      const auto next_tile = [&] { return first_tile + __ffs(static_cast<int>(visits)) - 1; };
+      tile_columns next = fetch(next_tile());
+      while (visits != 0) {  // one tile ahead of the one being scored
+        const tile_columns now = next;
+        visits &= visits - 1;
+        if (visits != 0) next = fetch(next_tile());
+        score_tile(now);
+      }
+    }
+
+    // Four lanes share a row; of those, lane q writes row q.
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int distance = 1; distance < 4; distance *= 2) {
+        take(i, __shfl_xor_sync(all, best[i], distance), __shfl_xor_sync(all, place[i], distance),
+             __shfl_xor_sync(all, second[i], distance));
       }
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      take(i, static_cast<std::int32_t>(packed[i].best >> code_bits),
-           now.first_place + tile - 1 - static_cast<int>(packed[i].best % tile),
-           static_cast<std::int32_t>(packed[i].second >> code_bits));
-    }
-  };
-
-  const int tiles = (column_count + tile - 1) / tile;
-  for (int first_tile = 0; first_tile < tiles; first_tile += 32) {
-    unsigned visits = __ballot_sync(all, first_tile + lane < tiles && may_admit(first_tile + lane));
-    if (visits == 0) continue;
-    const auto next_tile = [&] { return first_tile + __ffs(static_cast<int>(visits)) - 1; };
-    tile_columns next = fetch(next_tile());
-    while (visits != 0) {  // one tile ahead of the one being scored
-      const tile_columns now = next;
-      visits &= visits - 1;
-      if (visits != 0) next = fetch(next_tile());
-      score_tile(now);
-    }
-  }
-
-  // Four lanes share a row.
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-#pragma unroll
-    for (int distance = 1; distance < 4; distance *= 2) {
-      take(i, __shfl_xor_sync(all, best[i], distance), __shfl_xor_sync(all, place[i], distance),
-           __shfl_xor_sync(all, second[i], distance));
-    }
-    const int index = __shfl_sync(all, row_index, r + 8 * i);
-    if (q == 0 && best[i] > 0 && accept(best[i], second[i])) {
-      arrays.matches[pair.first_row + index] = static_cast<std::uint32_t>(column_index[place[i]]);
+      if (q == i && best[i] > 0) {
+        thread::top2_cell* const cell = arrays.row_cells + pair.first_row + stage.row_index[r + 8 * i];
+        thread::push<RowTie>(cell, {best[i], column_index[place[i]], second[i]}, 0);
+      }
     }
   }
 #endif
 }
 
-/// Takes back the matches that their columns do not return, where there are columns' states, and counts the others.
+/// Finds the matches: the rows that `accept` takes and, where there are columns' states, whose columns return them.
 /// Launch: guided_judge_threads threads, grid (blocks for the rows of the largest pair, pairs).
-template <class ColumnTie, class Acceptance>
-__global__ void __launch_bounds__(guided_judge_threads) judge_columns(guided_arrays arrays, Acceptance accept) {
+template <class RowTie, class Acceptance>
+__global__ void __launch_bounds__(guided_judge_threads) judge_matches(guided_arrays arrays, Acceptance accept) {
   const guided_pair& pair = arrays.pairs[blockIdx.y];
-  const std::int64_t row = std::int64_t{blockIdx.x} * guided_judge_threads + threadIdx.x;
+  const std::int64_t i = std::int64_t{blockIdx.x} * guided_judge_threads + threadIdx.x;
   bool matched = false;
-  if (row < pair.left_count) {
-    std::uint32_t& match = arrays.matches[pair.first_row + row];
-    matched = match != row_verdicts::no_match;
+  if (i < pair.left_count) {
+    const top2 row = thread::load<RowTie>(arrays.row_cells[pair.first_row + i]);
+    matched = row.best > 0 && accept(row.best, row.second);
     if (matched && arrays.column_cells != nullptr) {
-      const top2 column = thread::load<ColumnTie>(arrays.column_cells[pair.first_column + match]);
-      matched = column.index == row && accept(column.best, column.second);
-      if (!matched) match = row_verdicts::no_match;
+      const top2 column =
+          thread::load<typename RowTie::column_order>(arrays.column_cells[pair.first_column + row.index]);
+      matched = column.index == i && accept(column.best, column.second);
     }
+    arrays.matches[pair.first_row + i] = matched ? static_cast<std::uint32_t>(row.index) : row_verdicts::no_match;
   }
   const int matches = __syncthreads_count(matched ? 1 : 0);
   if (threadIdx.x == 0 && matches > 0) atomicAdd(&arrays.match_counts[blockIdx.y], static_cast<unsigned>(matches));
