@@ -9,7 +9,7 @@
 ///   --features 10400,2048,512  of each image; a line for each number
 ///   --pairs 0                the first pairs in COLMAP's exhaustive order, 0 for all
 ///   --gpus 1,2,...           a line for each number; without it, from 1 doubled up to all that there are
-///   --wave 128               pairs under way on a GPU at a time
+///   --wave 8192              pairs under way on a GPU at a time, at most
 ///   --batch 8192             pairs of a batch, at most
 ///   --budget 16384           memory on each GPU, in MiB
 /// Prints CSV. The images are synthetic: gradient histograms of norm 512, of which a tenth show points that the ten
@@ -41,7 +41,7 @@ using serac::image_pair;
 namespace survey = serac::survey;
 
 struct settings {
-  std::int64_t images = 589, pairs = 0, wave = 128, batch = 8192, budget = 16384;
+  std::int64_t images = 589, pairs = 0, wave = 8192, batch = 8192, budget = 16384;
   std::vector<std::int64_t> features = {10400, 2048, 512};
   std::vector<std::int64_t> gpus;
 };

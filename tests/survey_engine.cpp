@@ -143,6 +143,67 @@ TEST_CASE("images are used again while they are there", "[survey]") {
   CHECK(all.images_read == 60);
 }
 
+TEST_CASE("waves are as long as workspace, options and a quarter of a batch's scores allow", "[survey]") {
+  random_source random(13);
+  image_batch<> batch;
+  constexpr std::int64_t features = 30, pair_scores = features * features;
+  batch.all = sift_like(random, features);
+  for (int i = 0; i < 9; ++i) batch.images.push_back({0, features});
+  batch.images.push_back({0, 0});
+  for (int p = 0; p < 640; ++p) {
+    batch.pairs.push_back({static_cast<std::int32_t>(random.below(9)), static_cast<std::int32_t>(random.below(9))});
+  }
+  for (int p = 0; p < 100; ++p) batch.pairs.push_back({static_cast<std::int32_t>(random.below(9)), 9});
+  checked_survey<> survey(batch, loose());
+
+  struct greedy_worker : survey::host_worker<> {
+    greedy_worker() : host_worker<>(1) {}
+    std::size_t workspace(const batch_view<std::uint8_t>&, const match_options&,
+                          std::int64_t wave_pairs) const noexcept override {
+      return static_cast<std::size_t>(wave_pairs) * 1000;
+    }
+    std::int64_t batch_scores() const noexcept override { return 64 * pair_scores; }
+  };
+  struct seen {
+    std::int64_t workspace = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> batches;  // pairs and pairs of a wave
+  };
+  const auto run = [&](std::size_t more, std::int64_t wave_pairs) {
+    seen all;
+    hooks before;
+    before.prepare = [&](const survey::worker_memory& memory) {
+      all.workspace = static_cast<std::int64_t>(memory.workspace);
+    };
+    before.start = [&](const survey::worker_batch& each) {
+      all.batches.emplace_back(static_cast<std::int64_t>(each.pairs.size()), each.wave_pairs);
+    };
+    survey::worker_list<std::uint8_t> workers;
+    workers.push_back(std::make_unique<hooked_worker<>>(std::make_unique<greedy_worker>(), before));
+    survey::run_options options;
+    options.memory_budget = survey::least_memory_budget(*workers.front(), survey.images(), loose()) + more;
+    options.wave_pairs = wave_pairs;
+    survey.run(workers, options);
+    return all;
+  };
+
+  constexpr std::size_t plenty = std::size_t{1} << 24;
+  using batches = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  batches by_scores(9, {64, 16}), by_options(9, {64, 5});
+  by_scores.emplace_back(164, 11);  // with the pairs that have no scores, but workspace
+  by_options.emplace_back(164, 5);
+  CHECK(run(plenty, survey::run_options{}.wave_pairs).batches == by_scores);
+  CHECK(run(plenty, 5).batches == by_options);
+  for (const std::size_t more : {10000, 30000, 50000}) {
+    const seen by_workspace = run(more, 1000);
+    REQUIRE(by_workspace.workspace < 16000);
+    for (const auto& [pairs, wave] : by_workspace.batches) {
+      INFO(pairs << " pairs in waves of " << wave << ", workspace " << by_workspace.workspace);
+      CHECK(wave * 1000 <= by_workspace.workspace);
+      CHECK((wave == pairs || 2 * wave * 1000 > by_workspace.workspace || wave == (pairs + 3) / 4));
+    }
+  }
+}
+
 TEST_CASE("faults that pass leave no trace", "[survey]") {
   std::int64_t retries = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

@@ -20,7 +20,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -141,6 +140,7 @@ class engine {
     worker_memory memory;
     double& busy;
     image_arena arena{memory.descriptors};
+    std::vector<std::int32_t> numbers = {};  // [image]: its place in the batch that is made, or -1
     std::deque<flight> flights = {};
     int next_slot = 0;
     std::vector<job> broken = {};  // jobs that failed and are not yet done
@@ -235,11 +235,11 @@ class engine {
 
   // The workers' threads.
 
-  /// The most bytes that the lists of a job can have.
-  std::size_t longest(const job& work) const {
+  /// The most bytes that the lists of a batch can have.
+  std::size_t longest(const window& home, const batch_indices& indices) const {
     std::size_t matches = 0;
-    for (const std::int32_t i : work.indices) {
-      matches += static_cast<std::size_t>(sizes_.longest_list(work.home->pairs[static_cast<std::size_t>(i)]));
+    for (const std::int32_t i : indices) {
+      matches += static_cast<std::size_t>(sizes_.longest_list(home.pairs[static_cast<std::size_t>(i)]));
     }
     return matches * sizeof(match_pair);
   }
@@ -256,10 +256,10 @@ class engine {
       }
       for (const auto& each : windows_) {
         if (each->batches.empty()) continue;
-        job next{each.get(), each->batches.front()};
-        const std::size_t bytes = longest(next);
+        const std::size_t bytes = longest(*each, each->batches.front());
         // The first window may always go on, so that the sink gets what it waits for; a window is half the budget.
         if (each != windows_.front() && held_ + bytes > options_.list_budget / 2) break;
+        job next{each.get(), std::move(each->batches.front())};
         each->batches.pop_front();
         held_ += bytes;
         ++open_jobs_;
@@ -279,12 +279,13 @@ class engine {
     batch->bytes = lists.pairs.capacity() * sizeof(match_pair);
     batch->left = static_cast<std::int64_t>(work.indices.size());
     batch->lists = std::move(lists);
+    const std::size_t longest_lists = longest(*work.home, work.indices);
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < work.indices.size(); ++i) {
       work.home->places[static_cast<std::size_t>(work.indices[i])] = {batch, static_cast<std::int64_t>(i)};
     }
     held_ += batch->bytes;
-    held_ -= longest(work);
+    held_ -= longest_lists;
     changed_.notify_all();
   }
 
@@ -460,24 +461,25 @@ class engine {
   /// there is no room for them.
   bool bring_images(desk& mine, const job& work, worker_batch& batch, std::vector<std::int32_t>& pinned) {
     batch = {};
-    std::unordered_map<std::int32_t, std::int32_t> places;
+    batch.pairs.reserve(work.indices.size());
+    pinned.reserve(2 * work.indices.size());
+    mine.numbers.assign(sizes_.counts.size(), -1);
     try {
       for (const std::int32_t index : work.indices) {
         const image_pair pair = work.home->pairs[static_cast<std::size_t>(index)];
-        image_pair local{};
-        for (const bool right : {false, true}) {
-          const std::int32_t image = right ? pair.right : pair.left;
-          const auto [found, is_new] = places.emplace(image, static_cast<std::int32_t>(batch.images.size()));
-          if (is_new) {
-            const std::optional<image_range> place = bring(mine, image, pinned);
-            if (!place) {
-              release(mine, pinned);
-              return false;
-            }
-            batch.images.push_back(*place);
+        for (const std::int32_t image : {pair.left, pair.right}) {
+          std::int32_t& number = mine.numbers[static_cast<std::size_t>(image)];
+          if (number >= 0) continue;
+          const std::optional<image_range> place = bring(mine, image, pinned);
+          if (!place) {
+            release(mine, pinned);
+            return false;
           }
-          (right ? local.right : local.left) = found->second;
+          number = static_cast<std::int32_t>(batch.images.size());
+          batch.images.push_back(*place);
         }
+        const image_pair local{mine.numbers[static_cast<std::size_t>(pair.left)],
+                               mine.numbers[static_cast<std::size_t>(pair.right)]};
         batch.pairs.push_back(local);
         batch.capacity += sizes_.longest_list(pair);
       }
@@ -488,11 +490,10 @@ class engine {
     return true;
   }
 
-  /// The place of an image, pinned; it is read if it is not there. Nothing if there is no room.
+  /// The place of an image, pinned; it is read if it is not there. Nothing if there is no room. `pinned` has capacity.
   std::optional<image_range> bring(desk& mine, std::int32_t image, std::vector<std::int32_t>& pinned) {
     const std::int64_t count = sizes_.of(image);
     if (count == 0) return image_range{};
-    pinned.reserve(pinned.size() + 1);
     std::optional<image_range> place = mine.arena.pin(image);
     if (!place) {
       place = mine.arena.insert(image, count);
@@ -525,18 +526,25 @@ class engine {
     mine.hands.upload(place);
   }
 
-  /// As many pairs under way as the workspace allows, in waves of about one size.
+  /// Waves of about one size, as few as the workspace and the options allow but not longer than keeps a worker busy.
   void choose_wave(const desk& mine, worker_batch& batch) const {
     const batch_view<T> view{{nullptr, mine.memory.descriptors, images_.width},
                              batch.images.data(),
                              static_cast<std::int64_t>(batch.images.size()),
                              batch.pairs.data(),
                              static_cast<std::int64_t>(batch.pairs.size())};
-    for (std::int64_t most = options_.wave_pairs;; most = batch.wave_pairs / 2) {
-      if (most == 0) throw error({errc::workspace_too_small, "workspace"});
-      const std::int64_t waves = (view.pair_count + most - 1) / most;
-      batch.wave_pairs = (view.pair_count + waves - 1) / waves;
+    std::int64_t scores = 0;
+    for (const image_pair pair : batch.pairs) {
+      scores += batch.images[static_cast<std::size_t>(pair.left)].count *
+                batch.images[static_cast<std::size_t>(pair.right)].count;
+    }
+    const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole - 1) / part + 1; };  // at least 1
+    const std::int64_t pairs = view.pair_count;
+    std::int64_t waves = std::max(parts(pairs, options_.wave_pairs), parts(scores, wave_scores(mine.hands)));
+    for (;; waves *= 2) {
+      batch.wave_pairs = parts(pairs, waves);
       if (mine.hands.workspace(view, sizes_.options, batch.wave_pairs) <= mine.memory.workspace) return;
+      if (batch.wave_pairs == 1) throw error({errc::workspace_too_small, "workspace"});
     }
   }
 

@@ -32,13 +32,20 @@ std::size_t bytes_of(const worker_memory& memory) {
          memory.workspace + fixed_bytes;
 }
 
-/// Workspace of `pairs` pairs of images of `count` features each.
+/// About how many scores a worker should have under way at a time: a quarter of a batch is long enough, and its
+/// workspace no larger than need be.
+template <class T>
+std::int64_t wave_scores(const worker<T>& on) {
+  return std::max<std::int64_t>(on.batch_scores() / 4, 1);
+}
+
+/// Workspace of a wave of `pairs` pairs of images of `count` features each.
 template <class T>
 std::size_t workspace_of(const worker<T>& on, std::int64_t count, int width, std::int64_t pairs,
-                         std::int64_t wave_pairs, const match_options& options) {
+                         const match_options& options) {
   const image_range images[] = {{0, count}, {count, count}};
   const std::vector<image_pair> list(static_cast<std::size_t>(pairs), image_pair{0, 1});
-  return on.workspace({{nullptr, 2 * count, width}, images, 2, list.data(), pairs}, options, wave_pairs);
+  return on.workspace({{nullptr, 2 * count, width}, images, 2, list.data(), pairs}, options, pairs);
 }
 
 /// The least that a worker must hold: a batch of the largest pair alone.
@@ -55,7 +62,7 @@ worker_memory least_memory(const worker<T>& on, const image_sizes& sizes, int wi
   memory.largest_image = largest;
   memory.matches = std::min(largest, sizes.options.max_matches);
   memory.pairs = 1;
-  memory.workspace = workspace_of(on, largest, width, 1, 1, sizes.options);
+  memory.workspace = workspace_of(on, largest, width, 1, sizes.options);
   return memory;
 }
 
@@ -76,8 +83,9 @@ worker_memory plan_memory(const worker<T>& on, const image_sizes& sizes, int wid
                                           std::max<std::int64_t>(options.batch_pairs, 1));
   memory.matches += static_cast<std::int64_t>(lists / 2 / sizeof(match_pair));
 
-  const std::size_t useful = workspace_of(on, memory.largest_image, width, memory.pairs,
-                                          std::min(options.wave_pairs, memory.pairs), sizes.options);
+  const std::int64_t pair_scores = std::max<std::int64_t>(memory.largest_image * memory.largest_image, 1);
+  const std::int64_t wave_pairs = std::min({wave_scores(on) / pair_scores + 1, options.wave_pairs, memory.pairs});
+  const std::size_t useful = workspace_of(on, memory.largest_image, width, wave_pairs, sizes.options);
   memory.workspace = std::max(memory.workspace, std::min(useful, memory.workspace + spare / 4));
 
   const std::size_t rest = options.memory_budget - bytes_of<T>(memory);

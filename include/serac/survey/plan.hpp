@@ -39,32 +39,22 @@ using batch_indices = std::vector<std::int32_t>;
 
 namespace detail {
 
-/// The images of some pairs, ascending.
-inline std::vector<std::int32_t> images_of(const std::vector<image_pair>& pairs) {
-  std::vector<std::int32_t> images;
-  images.reserve(2 * pairs.size());
-  for (const image_pair pair : pairs) images.insert(images.end(), {pair.left, pair.right});
-  std::sort(images.begin(), images.end());
-  images.erase(std::unique(images.begin(), images.end()), images.end());
-  return images;
-}
-
-/// The place of an image that is there.
-inline std::size_t place_of(const std::vector<std::int32_t>& images, std::int32_t image) {
-  return static_cast<std::size_t>(std::lower_bound(images.begin(), images.end(), image) - images.begin());
-}
-
 /// The indices of all pairs, in an order that uses images again while they are there: the images are cut into groups of
 /// half a batch, and the pairs are taken square by square of two groups, to and fro. As they come, if all fit.
-inline batch_indices matching_order(const std::vector<image_pair>& pairs, const std::vector<std::int32_t>& images,
-                                    const image_sizes& sizes, std::int64_t descriptors) {
+inline batch_indices matching_order(const std::vector<image_pair>& pairs, const image_sizes& sizes,
+                                    std::int64_t descriptors) {
   batch_indices order(pairs.size());
   std::iota(order.begin(), order.end(), 0);
-  std::vector<int> groups(images.size());
+  constexpr int unused = -1;
+  std::vector<int> groups(sizes.counts.size(), unused);  // [image]
+  for (const image_pair pair : pairs) {
+    groups[static_cast<std::size_t>(pair.left)] = groups[static_cast<std::size_t>(pair.right)] = 0;
+  }
   std::int64_t in_all = 0, in_group = 0;
   int group = 0;
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    const std::int64_t count = sizes.of(images[i]);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i] == unused) continue;
+    const std::int64_t count = sizes.counts[i];
     if (in_group > 0 && in_group + count > descriptors / 2) ++group, in_group = 0;
     groups[i] = group;
     in_group += count;
@@ -74,8 +64,8 @@ inline batch_indices matching_order(const std::vector<image_pair>& pairs, const 
 
   std::vector<std::pair<int, int>> keys(pairs.size());
   for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const auto [low, high] =
-        std::minmax({groups[place_of(images, pairs[p].left)], groups[place_of(images, pairs[p].right)]});
+    const auto [low, high] = std::minmax(
+        {groups[static_cast<std::size_t>(pairs[p].left)], groups[static_cast<std::size_t>(pairs[p].right)]});
     keys[p] = {low, low % 2 == 0 ? high : -high};
   }
   std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
@@ -86,17 +76,17 @@ inline batch_indices matching_order(const std::vector<image_pair>& pairs, const 
 
 }  // namespace detail
 
-/// Cuts pairs into batches, in an order that uses images again. Host; n log n in the pairs.
+/// Cuts pairs into batches, in an order that uses images again. Host; n log n in the pairs and linear in the images of
+/// the survey; linear in both if the images fit together.
 inline std::vector<batch_indices> plan_batches(const std::vector<image_pair>& pairs, const image_sizes& sizes,
                                                const batch_limits& limits) {
-  const std::vector<std::int32_t> images = detail::images_of(pairs);
-  std::vector<std::size_t> last_batch(images.size(), 0);  // that has the image, counted from 1
+  std::vector<std::size_t> last_batch(sizes.counts.size(), 0);  // that has the image, counted from 1
   std::vector<batch_indices> batches;
   batch_limits used{};
-  for (const std::int32_t p : detail::matching_order(pairs, images, sizes, limits.descriptors)) {
+  for (const std::int32_t p : detail::matching_order(pairs, sizes, limits.descriptors)) {
     const image_pair pair = pairs[static_cast<std::size_t>(p)];
-    std::size_t& left = last_batch[detail::place_of(images, pair.left)];
-    std::size_t& right = last_batch[detail::place_of(images, pair.right)];
+    std::size_t& left = last_batch[static_cast<std::size_t>(pair.left)];
+    std::size_t& right = last_batch[static_cast<std::size_t>(pair.right)];
     const auto add = [&] {
       if (left != batches.size()) used.descriptors += sizes.of(pair.left);
       if (right != batches.size() && pair.left != pair.right) used.descriptors += sizes.of(pair.right);

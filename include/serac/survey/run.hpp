@@ -39,7 +39,7 @@ std::size_t least_memory_budget(const worker<T>& on, const image_source<T>& imag
 /// sink throw), the sink has seen the lists of the first pairs, each once, and none after a gap.
 ///
 /// Memory: memory_budget on each worker, of which images take what lists and workspace leave; on the host list_budget,
-/// 16 bytes an image, and what the workers say.
+/// 24 bytes an image and 4 for each worker, and what the workers say.
 template <class T>
 run_result run(const image_source<T>& images, const pair_source& pairs, const list_sink& sink,
                const worker_list<T>& workers, const match_options& match = {}, const run_options& options = {}) {

@@ -51,7 +51,7 @@ struct run_options {
   std::size_t memory_budget = std::size_t{4} << 30;  ///< bytes of device memory, for each worker
   std::size_t list_budget = std::size_t{1} << 30;    ///< bytes of host memory for lists that wait for the sink
   std::int64_t batch_pairs = 8192;                   ///< pairs of a batch, at most
-  std::int64_t wave_pairs = 128;                     ///< pairs that a worker has under way at a time, at most
+  std::int64_t wave_pairs = 8192;                    ///< pairs that a worker has under way at a time, at most
   const std::atomic<bool>* cancel =
       nullptr;  ///< true, at any time: begin no more batches, deliver what is ready, return
 };
