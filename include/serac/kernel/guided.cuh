@@ -60,6 +60,7 @@ struct guided_task {
   std::uint16_t pair, chunk;
 };
 
+/// Tasks of a wave: how many there are, and how many warps have taken.
 struct guided_task_counts {
   std::uint32_t planned, taken;
 };
