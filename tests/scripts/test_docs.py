@@ -1,12 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The SERAC authors
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/check_docs and scripts/plot: wrong figures and plots, planted in a
-copy of the documents, are found, and --update mends them."""
+copy of the documents, are found, and --update mends them. bench/record: what it
+writes is what they read."""
+import os
 import re
 import shutil
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
-from script_test import SCRIPTS, ScriptTest
+from script_test import SCRIPTS, ScriptTest, load
 
 ROOT = SCRIPTS.parent
 DATA = """# date: 2026-11-30
@@ -82,6 +87,10 @@ class CheckDocs(ScriptTest):
                 self.assertEqual([line for line, _ in faults],
                                  [right.count("\n", 0, place) + 1])
 
+        # Data without a head say nothing about dates.
+        self.assertEqual(self.page("<!--in bench--><!--=#date s-->2026-11-29",
+                                   DATA[DATA.index("path,"):])[2], [])
+
     def test_marks_that_pick_no_figure(self):
         for mark, said in (
                 ("<!--in bench path=classic--><!--=time_us .1f-->12 us",
@@ -133,7 +142,7 @@ class CheckDocs(ScriptTest):
         planted = 0
         for page in [root / "README.md", *root.glob("docs/*.md")]:
             text = page.read_text()
-            figures = list(re.finditer(r"<!--=[^>]*-->([^\s<|]*\d)", text))
+            figures = list(re.finditer(r"<!--=[^>#]*-->([^\s<|]*\d)", text))
             if not figures:
                 continue
             # Each of them, with another last digit.
@@ -190,6 +199,61 @@ class CheckDocs(ScriptTest):
         recorded.write_text(rows)
         out, _ = self.run_script("--root", root)
         self.assertIn("plots compared", out)
+
+
+class Record(unittest.TestCase):
+    """bench/record with programs that stand for the benchmarks and tools."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="serac_record_"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        for program in ("nvidia-smi", "nvcc", *(f"bench/bench_{name}" for name
+                                                in ("pair", "batch", "survey",
+                                                    "guided"))):
+            path = self.folder / program
+            path.parent.mkdir(exist_ok=True)
+            path.write_text('#!/bin/sh\ncase $1 in -L) echo GPU 0;; '
+                            '--query*) echo A GPU, 1.2;; '
+                            '--version) echo release 3.4, V3.4.5;; '
+                            '*) echo name,arguments; echo "$0","$*";; esac\n')
+            path.chmod(0o755)
+        self.out = self.folder / "out"
+        self.out.mkdir()
+
+    def record(self, *arguments):
+        return subprocess.run(
+            [ROOT / "bench/record", self.folder, self.out, *arguments],
+            env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_records_say_when_where_and_how(self):
+        self.assertEqual(self.record("some/real").returncode, 0)
+        evidence = load("check_docs").Evidence(self.out)
+        for name, arguments in (("pair", " 0.bin 1.bin 0.bin 7.bin"),
+                                ("batch", " 0.bin 1.bin 0.bin 7.bin"),
+                                ("survey", ""), ("guided", " real")):
+            head, rows = evidence.rows(f"bench_{name}")
+            self.assertEqual(head["#command"], f"bench_{name}{arguments}")
+            self.assertEqual((head["#GPU"], head["#driver"], head["#toolkit"]),
+                             ("A GPU", "1.2", "3.4.5"))
+            self.assertRegex(head["#date"], r"^20\d\d-\d\d-\d\d$")
+            self.assertRegex(head["#include"], r"^[0-9a-f]{64}$")
+            self.assertTrue(rows[0]["name"].endswith(f"/bench_{name}"))
+        self.assertNotIn(str(self.folder), "".join(head.values()))
+
+    def test_what_is_left_out_or_fails(self):
+        done = self.record("", "pair", "guided")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([path.name for path in self.out.iterdir()],
+                         ["bench_pair.csv"])
+        kept = (self.out / "bench_pair.csv").read_text()
+        (self.folder / "bench/bench_pair").write_text("#!/bin/sh\nexit 3\n")
+        done = self.record("", "pair", "survey")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bench_pair failed", done.stderr)
+        self.assertEqual((self.out / "bench_pair.csv").read_text(), kept)
+        self.assertEqual(len(list(self.out.iterdir())), 2)
+        self.assertEqual(self.record("", "pears").returncode, 2)
 
 
 class Plot(ScriptTest):
