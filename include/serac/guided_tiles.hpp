@@ -23,8 +23,22 @@ inline constexpr int guided_bins = 8192;  ///< that the features of an image are
 
 inline constexpr float greatest_float = 0x1.fffffep127f;  ///< stands for infinity, which fast math does not know
 
-SERAC_HOST_DEVICE inline float greater_of(float a, float b) { return a > b ? a : b; }  ///< b if a is NaN
-SERAC_HOST_DEVICE inline float lesser_of(float a, float b) { return a < b ? a : b; }
+/// The greater; b if a is NaN.
+SERAC_HOST_DEVICE inline float greater_of(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return fmaxf(a, b);  // one instruction
+#else
+  return a > b ? a : b;
+#endif
+}
+/// The lesser; b if a is NaN.
+SERAC_HOST_DEVICE inline float lesser_of(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return fminf(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
 
 /// The least axis-aligned box around points. Empty at first.
 struct point_box {
@@ -296,12 +310,12 @@ struct location_test {
 /// Claim: where `may_admit` is false, no pair of the tiles is admissible. Let x1, x2 be locations of a pair
 /// (homogeneous), f1 its computed row terms, u = 2^-24, R1 and R2 the reaches of both images (at least 1), and A = sum
 /// |F_ij| R2_i R1_j, with R = (R, R, 1). The pair is admissible only if n < t d for the computed square n of the error
-/// and the computed scale d (a quotient of at least t is not rounded below t), so only if |error| < sqrt((t d + 2^-150)
-/// (1 + 2 u)), and d is at most (row.squared + column.squared) (1 + 4 u): `limit` is greater. The error computed
-/// differs from x2^T F x1 by at most 8 u A for its own roundings and those of f1. x2^T F x1 is affine in x1 and in x2,
-/// which lie in the hulls of four corners each, so it lies between the least and the greatest of its values at the 16
-/// pairs of corners. Corners are within 4 R, so each value is computed within 6 u 16 A, and numbers too small for
-/// relative rounding (below 2^-126) add less than 100 * 2^-150 (1 + R2). `rounding` is 256 u (A + 2^-100 (1 + R2)),
+/// and the computed scale d (a quotient of at least t is not rounded below t), so only if error^2 < (t d + 2^-150)
+/// (1 + 2 u), and d is at most (row.squared + column.squared) (1 + 4 u): `limit` is greater by 2^-18. The error
+/// computed differs from x2^T F x1 by at most 8 u A for its own roundings and those of f1. x2^T F x1 is affine in x1
+/// and in x2, which lie in the hulls of four corners each, so it lies between the least and the greatest of its values
+/// at the 16 pairs of corners. Corners are within 4 R, so each value is computed within 6 u 16 A, and numbers too small
+/// for relative rounding (below 2^-126) add less than 100 * 2^-150 (1 + R2). `rounding` is 256 u (A + 2^-100 (1 + R2)),
 /// more than all that together. No value is NaN or overflows while 64 A is finite and R1 and R2 are below 2^100
 /// (corners are finite then); where they are not, all is visited.
 struct epipolar_test {
@@ -334,10 +348,9 @@ struct epipolar_test {
         least = lesser_of(error, least), greatest = greater_of(error, greatest);
       }
     }
-    const float limit = sqrtf(max_squared_error * (1 + 0x1p-18f) * (squared + column.squared) + 0x1p-120f);
-    const float most = limit * (1 + 0x1p-18f) + rounding;
-    const float away = greater_of(least, -greatest);  // of all errors from 0, if they are on one side of it
-    return !usable || !(away > 0) || !is_less(most, away);
+    const float limit = max_squared_error * (1 + 0x1p-17f) * (squared + column.squared) + 0x1p-120f;
+    const float away = greater_of(least, -greatest) - rounding;  // all errors from 0, if they are on one side of it
+    return !usable || !(away > 0) || !is_less(limit, away * away);
   }
 };
 

@@ -262,10 +262,12 @@ __global__ void __launch_bounds__(guided_plan_threads) plan_tasks(Arrays arrays)
 
   const guided_chunks chunks(pair.right_count);
   unsigned visits = 0;  // bit c: chunk c
-  for (int first = 0; first < column_tiles; first += 32) {
-    const int t = first + lane;
-    const bool may_admit = t < column_tiles && test.may_admit(bounds[t]);
-    if (__any_sync(all, may_admit)) visits |= 1u << (first / chunks.tiles);
+  for (int chunk = 0; chunk * chunks.tiles < column_tiles; ++chunk) {
+    bool may_admit = false;
+    for (int t = chunk * chunks.tiles + lane; t < min((chunk + 1) * chunks.tiles, column_tiles); t += 32) {
+      may_admit = may_admit || test.may_admit(bounds[t]);
+    }
+    if (__any_sync(all, may_admit)) visits |= 1u << chunk;
   }
   if (visits == 0) return;
   std::uint32_t place = 0;
@@ -324,7 +326,7 @@ struct guided_stage {
 /// Descriptors are aligned to 16 bytes. In the fragments of a slice of 8 columns, lane 4 r + q has rows r + 8 i, i < 4,
 /// of the tile and columns 2 q + c, c < 2, of the slice.
 template <class Element, int Width, class RowTie, bool WithColumns>
-__global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 4 : 2)
+__global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
     match_tiles(guided_arrays arrays, descriptor_view<Element> left, descriptor_view<Element> right,
                 keypoint_view left_points) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -398,62 +400,60 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 4 : 2)
       const int at = t * tile + lane;
       return tile_columns{t * tile, static_cast<std::uint32_t>(max(column_index[at], 0)), column_terms[at]};
     };
-    // Which of the lane's pairs in a slice are admissible: bit 7 - 2 i - c is that of row i and column c.
+    // Which of the lane's pairs are admissible: bit slice + 7 - 2 i - c is that of row i and column c of a slice.
     homography located;
     epipolar along;
     located.max_squared_error = pair.geometry.homography.max_squared_error;
     along.max_squared_error = pair.geometry.epipolar.max_squared_error;
-    const auto admissible_pairs = [&](const tile_columns& now, int slice, bool screened) {
-      const int first = slice + 2 * q;
-      unsigned admissible = 0xff;
-      if (has_homography) {
-        unsigned admits = 0;
+    const auto located_pairs = [&] {
+      unsigned admissible = 0;
+#pragma unroll
+      for (int slice = tile - 8; slice >= 0; slice -= 8) {
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
-          const auto& column = stage.columns[first + k % 2];
-          admits = admits << 1 | (located.admits(stage.located[r + 8 * (k / 2)], {column.x, column.y}) ? 1u : 0u);
+          const auto& column = stage.columns[slice + 2 * q + k % 2];
+          const bool admits = located.admits(stage.located[r + 8 * (k / 2)], {column.x, column.y});
+          admissible = admissible << 1 | (admits ? 1u : 0u);
         }
-        admissible = admits;
       }
-      if (has_epipolar) {
-        const detail::epipolar_screen::column column[2] = {stage.columns[first], stage.columns[first + 1]};
-        unsigned admits = 0;
-        bool decided = screened;
+      return admissible;
+    };
+    const auto pairs_along = [&](const tile_columns& now, bool screened) {
+      unsigned admissible = 0;
+      bool decided = screened;
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const epipolar::row_terms row = stage.along[r + 8 * i];
+      for (int slice = tile - 8; slice >= 0; slice -= 8) {
+        const detail::epipolar_screen::column column[2] = {stage.columns[slice + 2 * q],
+                                                           stage.columns[slice + 2 * q + 1]};
 #pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            const float excess = screen.excess(row, column[c]);
-            decided = decided && screen.decides(excess, column[c]);
-            admits = __funnelshift_l(detail::bits_of(excess), admits, 1);  // its sign
-          }
+        for (int k = 0; k < 8; ++k) {
+          const float excess = screen.excess(stage.along[r + 8 * (k / 2)], column[k % 2]);
+          decided = decided && screen.decides(excess, column[k % 2]);
+          admissible = __funnelshift_l(detail::bits_of(excess), admissible, 1);  // its sign
         }
-        if (!decided) {
-          admits = 0;
+      }
+      if (!decided) {
 #pragma unroll 1
-          for (int k = 0; k < 8; ++k) {
-            const epipolar::column_terms terms = column_terms[now.first + first + k % 2];
-            admits = admits << 1 | (along.admits(stage.along[r + 8 * (k / 2)], terms) ? 1u : 0u);
-          }
+        for (int k = 0; k < 32; ++k) {
+          const epipolar::column_terms terms = column_terms[now.first + tile - 8 - k / 8 * 8 + 2 * q + k % 2];
+          const bool admits = along.admits(stage.along[r + 8 * (k % 8 / 2)], terms);
+          admissible = admissible << 1 | (admits ? 1u : 0u);
         }
-        admissible &= admits;
       }
       return admissible;
     };
 
     const auto score_tile = [&](const tile_columns& now) {
-      bool screened = false;
+      const auto column = screen.of(now.terms);
       __syncwarp();
-      {
-        const auto column = screen.of(now.terms);
-        stage.columns[lane] = column;
-        if (has_epipolar) screened = __all_sync(all, screen.suits(column));
+      stage.columns[lane] = column;
+      __syncwarp();
+      unsigned admissible = ~0u;
+      if (has_homography) {
+        admissible = located_pairs();
+        if (!__any_sync(all, admissible != 0)) return;
       }
-      __syncwarp();
-      unsigned admissible = 0;  // eight bits a slice
-#pragma unroll 1
-      for (int slice = 0; slice < tile; slice += 8) admissible |= admissible_pairs(now, slice, screened) << slice;
+      if (has_epipolar) admissible &= pairs_along(now, __all_sync(all, screen.suits(column)));
       if (const int exist = column_count - now.first; exist < tile) {
 #pragma unroll
         for (int slice = 0; slice < tile; slice += 8) {
