@@ -105,13 +105,16 @@ TEMPLATE_TEST_CASE("a batch on the device gives the lists of its pairs one by on
   CHECK(matches > (small_run() ? 50 : 1000));
 }
 
-TEST_CASE("more pairs than one launch publishes, each of images that touch", "[match_batch]") {
+TEMPLATE_TEST_CASE("more pairs than one launch publishes, each of images that touch", "[match_batch]", default_policy,
+                   mma_policy) {
   random_source random(5);
-  const auto batch = random_batch<std::uint8_t>(random, 30, 300, small_run() ? 150 : 700, 128);
+  constexpr std::int64_t at_once = device::detail::most_published;
+  const auto batch =
+      random_batch<std::uint8_t>(random, 30, small_run() ? 40 : 300, (small_run() ? 1 : 2) * at_once + 50, 128);
   const match_options options = options_of(2, 1.0f);
   const batch_lists expected = expected_lists<tie_break::smallest_index>(batch, options);
-  for (const std::int64_t wave_pairs : {140, 1000}) {
-    batch_run<default_policy> run(batch, options, wave_pairs);
+  for (const std::int64_t wave_pairs : {at_once, at_once + 1, 4 * at_once}) {
+    batch_run<TestType> run(batch, options, wave_pairs);
     run.launch();
     require_same(run.lists(), expected);
   }
@@ -142,6 +145,8 @@ TEST_CASE("a ratio above 1 takes the classic path, and a forced tensor-core path
   };
   CHECK(std::string(call(view, output, 0, workspace.size()).argument) == "wave_pairs");
   CHECK(call(view, output, 8, 0).code == errc::workspace_too_small);
+  const std::size_t least = device::match_batch_workspace<>(view, {}, 8);
+  CHECK(call(view, output, 8, least - 1).code == errc::workspace_too_small);
   CHECK(call(view, {pairs.data(), 0, offsets.data()}, 8, workspace.size()).code == errc::output_too_small);
   CHECK(call(view, {pairs.data(), output.capacity, nullptr}, 8, workspace.size()).code == errc::null_pointer);
   const image_pair wrong[] = {{0, 6}};

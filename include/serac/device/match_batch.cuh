@@ -34,6 +34,55 @@ struct batch_ranges {
   }
 };
 
+/// The descriptors of one image of a batch.
+template <class T>
+descriptor_view<T> image_of(const batch_view<T>& batch, const image_range& range) noexcept {
+  descriptor_view<T> view = batch.descriptors;
+  view.data += range.first * view.stride;
+  view.count = range.count;
+  return view;
+}
+
+/// Where the lists of the pairs from number `first` on go.
+inline kernel::batch_lists lists_from(const batch_output& output, std::int64_t first) noexcept {
+  return {output.pairs, output.offsets + first, first == 0};
+}
+
+/// Calls `body(count, ranges)` for one wave of at most `wave_pairs` pairs after the other, `ranges` being the
+/// batch_ranges of its `count` pairs, up to the first that fails.
+template <class T, class Body>
+status for_each_wave(const batch_view<T>& batch, const match_options& options, std::int64_t wave_pairs,
+                     const Body& body) noexcept {
+  for (std::int64_t first = 0; first < batch.pair_count; first += wave_pairs) {
+    const std::int64_t count = std::min(wave_pairs, batch.pair_count - first);
+    if (auto s = body(count, batch_ranges<T>{batch, options, first}); !s.ok()) return s;
+  }
+  return {};
+}
+
+/// The most that `bytes_of(count, ranges)` says of any wave.
+template <class T, class BytesOf>
+std::size_t largest_wave(const batch_view<T>& batch, const match_options& options, std::int64_t wave_pairs,
+                         const BytesOf& bytes_of) noexcept {
+  std::size_t most = 0;
+  static_cast<void>(for_each_wave(batch, options, wave_pairs, [&](std::int64_t count, const batch_ranges<T>& ranges) {
+    most = std::max(most, bytes_of(count, ranges));
+    return status{};
+  }));
+  return most;
+}
+
+/// The most workspace that a pair of a batch takes by the classic path.
+template <class T>
+std::size_t classic_batch_workspace(const batch_view<T>& batch, const match_options& options) noexcept {
+  return largest_wave(batch, options, 1, [&](std::int64_t, const batch_ranges<T>& ranges) {
+    const range_pair pair = ranges(0);
+    workspace_carver carver(nullptr);
+    match_scratch(carver, pair.left.count, pair.right.count, options.cross_check);
+    return carver.used();
+  });
+}
+
 /// The path that all pairs of a batch take: that of a pair large enough for any, unless one is too large for it.
 template <class Policy>
 match_path choose_batch_path(const batch_view<typename Policy::element>& batch, const match_options& options,
@@ -51,14 +100,25 @@ match_path choose_batch_path(const batch_view<typename Policy::element>& batch, 
   return choose_path<Policy>(most_rows, most_columns, ties_are_rejected);
 }
 
-/// The most workspace that a wave of a batch takes by a tensor-core path.
-template <class Policy, class T>
-std::size_t batch_wave_workspace(const batch_view<T>& batch, const match_options& options,
-                                 std::int64_t wave_pairs) noexcept {
+/// match_batch_workspace of a batch whose lists are valid.
+template <class Policy>
+std::size_t checked_batch_workspace(const batch_view<typename Policy::element>& batch, const match_options& options,
+                                    std::int64_t wave_pairs) noexcept {
   std::size_t bytes = 0;
-  for (std::int64_t first = 0; first < batch.pair_count; first += wave_pairs) {
-    const std::int64_t count = std::min(wave_pairs, batch.pair_count - first);
-    bytes = std::max(bytes, wave_workspace<Policy>(count, batch_ranges<T>{batch, options, first}));
+  const auto take_tensor = [&](auto tensor) {
+    using policy = typename decltype(tensor)::type;
+    bytes = std::max(bytes, largest_wave(batch, options, wave_pairs, [](std::int64_t count, const auto& ranges) {
+                       return wave_workspace<policy>(count, ranges);
+                     }));
+  };
+  if constexpr (may_take<Policy, match_path::wgmma>) {
+    take_tensor(type_tag<tensor_policy_of<Policy, match_path::wgmma>>());
+  }
+  if constexpr (may_take<Policy, match_path::mma>) {
+    take_tensor(type_tag<tensor_policy_of<Policy, match_path::mma>>());
+  }
+  if constexpr (Policy::path == match_path::classic) {
+    bytes = std::max(bytes, classic_batch_workspace(batch, options));
   }
   return bytes;
 }
@@ -85,27 +145,8 @@ match_path path_of_batch(const batch_view<typename Policy::element>& batch, cons
 template <class Policy = default_policy>
 std::size_t match_batch_workspace(const batch_view<typename Policy::element>& batch, const match_options& options,
                                   std::int64_t wave_pairs) noexcept {
-  using element = typename Policy::element;
   if (wave_pairs < 1 || !detail::check_lists(batch).ok()) return 0;
-  wave_pairs = std::min(wave_pairs, detail::most_wave_pairs);
-  std::size_t bytes = 0;
-  if constexpr (detail::may_take<Policy, match_path::wgmma>) {
-    using policy = detail::tensor_policy_of<Policy, match_path::wgmma>;
-    bytes = std::max(bytes, detail::batch_wave_workspace<policy>(batch, options, wave_pairs));
-  }
-  if constexpr (detail::may_take<Policy, match_path::mma>) {
-    using policy = detail::tensor_policy_of<Policy, match_path::mma>;
-    bytes = std::max(bytes, detail::batch_wave_workspace<policy>(batch, options, wave_pairs));
-  }
-  if constexpr (Policy::path == match_path::classic) {
-    for (std::int64_t p = 0; p < batch.pair_count; ++p) {
-      const detail::range_pair pair = detail::batch_ranges<element>{batch, options}(p);
-      detail::workspace_carver carver(nullptr);
-      detail::match_scratch(carver, pair.left.count, pair.right.count, options.cross_check);
-      bytes = std::max(bytes, carver.used());
-    }
-  }
-  return bytes;
+  return detail::checked_batch_workspace<Policy>(batch, options, std::min(wave_pairs, detail::most_wave_pairs));
 }
 
 /// The match lists of the pairs of a batch, judged by `accept` (see acceptance.hpp) instead of the options' ratio and
@@ -114,12 +155,12 @@ template <class Policy = default_policy, class Acceptance>
 status match_batch(const batch_view<typename Policy::element>& batch, const match_options& options,
                    const Acceptance& accept, const batch_output& output, std::int64_t wave_pairs, void* workspace,
                    std::size_t workspace_bytes, cudaStream_t stream) noexcept {
-  using element = typename Policy::element;
   using traits = detail::traits_of<Policy>;
   if (auto s = validate(options); !s.ok()) return s;
   if (auto s = detail::check_device_batch(batch, traits::width, traits::load_bytes, wave_pairs); !s.ok()) return s;
   if (auto s = detail::check_output(output, batch, options); !s.ok()) return s;
-  const std::size_t needed = match_batch_workspace<Policy>(batch, options, wave_pairs);
+  wave_pairs = std::min(wave_pairs, detail::most_wave_pairs);
+  const std::size_t needed = detail::checked_batch_workspace<Policy>(batch, options, wave_pairs);
   if (auto s = detail::check_workspace(workspace, workspace_bytes, needed); !s.ok()) return s;
   if (batch.pair_count == 0) {
     return detail::to_status(cudaMemsetAsync(output.offsets, 0, sizeof *output.offsets, stream), "output.offsets");
@@ -134,45 +175,26 @@ status match_batch(const batch_view<typename Policy::element>& batch, const matc
     return {errc::too_many_features, detail::batch_names.count};
   }
   if (auto s = detail::check_path(path, 0, 0); !s.ok()) return s;
-  wave_pairs = std::min(wave_pairs, detail::most_wave_pairs);
   return detail::take_path<Policy>(
       path,
       [&](auto tensor) {
         using policy = typename decltype(tensor)::type;
-        for (std::int64_t first = 0; first < batch.pair_count; first += wave_pairs) {
-          const std::int64_t count = std::min(wave_pairs, batch.pair_count - first);
-          const detail::batch_ranges<element> ranges{batch, options, first};
+        return detail::for_each_wave(batch, options, wave_pairs, [&](std::int64_t count, const auto& ranges) {
           detail::tensor_wave<policy> wave(batch.descriptors, batch.descriptors, count, workspace, stream);
-          const kernel::batch_lists lists{output.pairs, output.offsets + first, first == 0};
-          if (auto s = wave.match(ranges, options, accept, lists); !s.ok()) return s;
-        }
-        return status{};
+          return wave.match(ranges, options, accept, detail::lists_from(output, ranges.first));
+        });
       },
       [&](auto classic) {
         using policy = typename decltype(classic)::type;
-        for (std::int64_t p = 0; p < batch.pair_count; ++p) {
-          const detail::range_pair ranges = detail::batch_ranges<element>{batch, options}(p);
-          const kernel::batch_lists lists{output.pairs, output.offsets + p, p == 0};
-          if (ranges.left.count == 0 || ranges.right.count == 0) {
-            if (auto s = detail::write_lists(nullptr, kernel::one_pair_rows{0}, 1, 0, options, lists, stream);
-                !s.ok()) {
-              return s;
-            }
-            continue;
+        return detail::for_each_wave(batch, options, 1, [&](std::int64_t, const auto& ranges) {
+          const detail::range_pair pair = ranges(0);
+          const kernel::batch_lists lists = detail::lists_from(output, ranges.first);
+          if (pair.left.count == 0 || pair.right.count == 0) {
+            return detail::write_lists(nullptr, kernel::one_pair_rows{0}, 1, 0, options, lists, stream);
           }
-          const auto image = [&](const image_range& range) {
-            descriptor_view<element> view = batch.descriptors;
-            view.data += range.first * view.stride;
-            view.count = range.count;
-            return view;
-          };
-          if (auto s = detail::classic_match<policy>(image(ranges.left), image(ranges.right), options, accept, lists,
-                                                     workspace, stream);
-              !s.ok()) {
-            return s;
-          }
-        }
-        return status{};
+          return detail::classic_match<policy>(detail::image_of(batch, pair.left), detail::image_of(batch, pair.right),
+                                               options, accept, lists, workspace, stream);
+        });
       });
 }
 
@@ -182,9 +204,11 @@ status match_batch(const batch_view<typename Policy::element>& batch, const matc
 /// Descriptors, output and workspace are device memory; the workspace is 16-byte aligned and free again when the stream
 /// has passed. Images of unlike sizes, empty ones, overlapping ones, repeated pairs and pairs of an image with itself
 /// are all right. The width of the descriptors is Policy::width; data and stride are multiples of 16 bytes (of 8 or 4
-/// where the width is not). `wave_pairs`, at least 1, is the number of pairs under way at a time: about 100 fill a GPU
-/// with pairs of any size; the lists do not depend on it. All pairs take one path, see path_of_batch.
-/// Cost: by the tensor-core paths six launches and one for each 138 pairs a wave, by the classic one three a pair.
+/// where the width is not). `wave_pairs`, at least 1, is the number of pairs under way at a time: about 100 of
+/// 10,000 features fill a GPU, and ten times as many of 2,000; the lists do not depend on it. All pairs take one path,
+/// see path_of_batch.
+/// Cost: by the tensor-core paths five launches a wave and one for each 363 pairs of it, by the classic one three a
+/// pair.
 template <class Policy = default_policy>
 status match_batch(const batch_view<typename Policy::element>& batch, const match_options& options,
                    const batch_output& output, std::int64_t wave_pairs, void* workspace, std::size_t workspace_bytes,
