@@ -58,6 +58,11 @@ void score_bits_tile(const row_slice* rows, const column_slice* columns, int sli
 
 #if defined(SERAC_HOST_AVX2)
 
+/// The words of columns 8 `half` to 8 `half` + 7.
+SERAC_AVX2_INLINE __m256i half_of(const column_slice& columns, int half) {
+  return _mm256_load_si256(reinterpret_cast<const __m256i*>(columns.element) + half);
+}
+
 /// A word of a row, 8 times.
 SERAC_AVX2_INLINE __m256i row_word(const std::int16_t (&row)[2]) {
   int word;
@@ -90,9 +95,7 @@ SERAC_AVX2 void score_bits_tile_avx2(const row_slice* rows, const column_slice* 
   static_assert(tile_rows == 4 && tile_columns == 16, "the rows are written out so that counts stay in registers");
   vector16 scores0, scores1, scores2, scores3;
   for (int h = 0; h < 2; ++h) {
-    const auto half = [h](const column_slice& slice)
-                          SERAC_AVX2 { return _mm256_load_si256(reinterpret_cast<const __m256i*>(slice.element) + h); };
-    const __m256i start = half(columns[0]);
+    const __m256i start = half_of(columns[0], h);
     __m256i s0 = _mm256_and_si256(row_word(rows[0].element[0]), start);
     __m256i s1 = _mm256_and_si256(row_word(rows[0].element[1]), start);
     __m256i s2 = _mm256_and_si256(row_word(rows[0].element[2]), start);
@@ -101,7 +104,7 @@ SERAC_AVX2 void score_bits_tile_avx2(const row_slice* rows, const column_slice* 
       const int last = std::min(first + counted_slices, slices);
       __m256i c0 = _mm256_setzero_si256(), c1 = c0, c2 = c0, c3 = c0;
       for (int s = first; s < last; ++s) {
-        const __m256i b = half(columns[s]);
+        const __m256i b = half_of(columns[s], h);
         count_bits(row_word(rows[s].element[0]), b, c0);
         count_bits(row_word(rows[s].element[1]), b, c1);
         count_bits(row_word(rows[s].element[2]), b, c2);
