@@ -67,8 +67,8 @@ class CheckDocs(ScriptTest):
         return err
 
     def test_figures_of_a_page(self):
-        text = ("<!--in bench path=classic rows=512-->\n"
-                "<!--=data=\"no match\" time_us .1f-->{} us (<!--="
+        text = ("Of <!--in bench path=classic rows=512-->\n"
+                "a: <!--=data=\"no match\" time_us .1f-->{} us (<!--="
                 "data='no match' 100*share .0f-->{} %),\n"
                 "| <!--in bench rows=1024.0--> | <!--=time_us ,.2f-->{} us | "
                 "<!--=rows ,d-->{} of <!--=path s-->{} | on "
@@ -88,7 +88,7 @@ class CheckDocs(ScriptTest):
                                  [right.count("\n", 0, place) + 1])
 
         # Data without a head say nothing about dates.
-        self.assertEqual(self.page("<!--in bench--><!--=#date s-->2026-11-29",
+        self.assertEqual(self.page("on <!--in bench--><!--=#date s-->2026-11-29",
                                    DATA[DATA.index("path,"):])[2], [])
 
     def test_marks_that_pick_no_figure(self):
@@ -116,26 +116,35 @@ class CheckDocs(ScriptTest):
                 ("<!--=path=wgmma time_us .1f-->12 us", "no <!--in FILE-->"),
                 ("<!--in rows=1024-->", "names one file")):
             with self.subTest(mark):
-                updated, _, faults = self.page(f"one\n\n{mark}\n")
-                self.assertEqual(updated, f"one\n\n{mark}\n")
+                updated, _, faults = self.page(f"one\n\na {mark}\n")
+                self.assertEqual(updated, f"one\n\na {mark}\n")
                 self.assertEqual([line for line, _ in faults], [3])
                 self.assertIn(said, faults[0][1])
 
     def test_figures_without_a_mark(self):
         for text in ("takes 42 us", "takes 42us a pair", "about 3.5 ms",
                      "80 % of it", "(80%)", "306, <!--stated x-->73 and 58 us",
-                     "<!--stated x-->42 to 68 us", "1,909 microseconds",
+                     "a <!--stated x-->42 to 68 us", "1,909 microseconds",
+                     "takes 42\nus", "42 to\n68 us",
                      "319.5 s", "a | 3.14 |", "| x | 3.14 (12) |"):
             with self.subTest(text):
                 _, _, faults = self.page(f"one\n{text}\n")
                 self.assertEqual([line for line, _ in faults], [2])
                 self.assertIn("has no mark", faults[0][1])
-        for text in ("<!--stated the paper-->319.5 s", "10,400 x 12,783",
-                     "<!--stated a-->42 to <!--stated b-->68 us", "`42 us`",
+        for text in ("a <!--stated the paper-->319.5 s", "10,400 x 12,783",
+                     "a <!--stated a-->42 to <!--stated b-->68 us", "`42 us`",
                      "```\n42 us\n| 3.14 |\n```", "<!-- 42 us -->", "sm_80 says",
                      "of 128 bytes", "| 10,400 | 4 GiB |", "2^34 scores"):
             with self.subTest(text):
                 self.assertEqual(self.page(text), (text, 0, []))
+
+    def test_marks_that_begin_a_line(self):
+        for text in ("one\n<!--stated x-->42 us", "one\n  <!--in bench--> two",
+                     "one\n<!--in bench rows=1024--> a <!--=rows d-->1024"):
+            with self.subTest(text):
+                _, _, faults = self.page(text)
+                self.assertEqual([line for line, _ in faults], [2])
+                self.assertIn("must not begin a line", faults[0][1])
 
     def test_every_figure_of_the_documents_is_checked(self):
         root = self.copy()
