@@ -13,12 +13,21 @@ target_compile_options(serac_warnings INTERFACE
 add_library(serac_self_check INTERFACE)
 target_link_libraries(serac_self_check INTERFACE serac_warnings)
 
-# CUDA programs that no GPU will run here: quickly. (nvcc's own -O is that of the host code; it overrides -Xcompiler.)
+# CUDA programs that no GPU will run here: quickly, and without CUB's halves of floats, which take long to read. (nvcc's
+# own -O is that of the host code; it overrides -Xcompiler.)
 if(SERAC_QUICK_TESTS)
   string(REGEX REPLACE "-O[0-9]" "-O0" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
   target_compile_options(serac_warnings INTERFACE
-    "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xcicc=-O1;-Xptxas=-O1>")
+    "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xcicc=-O0;-Xptxas=-O0;-DCCCL_DISABLE_FP16_SUPPORT;-DCCCL_DISABLE_BF16_SUPPORT>")
 endif()
+
+# The CUDA sources of the object library `target` are read as device code, with all warnings, and no code is generated.
+function(serac_check_syntax target)
+  set_target_properties(${target} PROPERTIES CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES 90a-virtual)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.4)
+    target_compile_options(${target} PRIVATE -fdevice-syntax-only)
+  endif()
+endfunction()
 
 # Compiles `target` as C++20. (CMake 3.25 knows no CUDA20 for nvcc.)
 function(serac_use_cxx20 target)

@@ -71,6 +71,11 @@ if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
 fi
 if command -v nvcc >/dev/null; then
     preset=cuda
-    if has_gpu; then options+=("-DCMAKE_CUDA_ARCHITECTURES=$(gpu_architectures)"); fi
+    # (One choice for all scripts, so that none compiles again what another has.)
+    if has_gpu; then
+        options+=("-DCMAKE_CUDA_ARCHITECTURES=$(gpu_architectures)" -DSERAC_QUICK_TESTS=OFF)
+    else
+        options+=(-DSERAC_QUICK_TESTS=ON)
+    fi
 fi
 jobs=$(nproc)
