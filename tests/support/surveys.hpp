@@ -151,7 +151,7 @@ survey::run_options random_run_options(random_source& random, const survey::work
   if (generosity == 2) options.memory_budget += std::size_t{1} << 28;
   options.list_budget = std::size_t{1} << (random.below(2) == 0 ? 10 : 28);
   options.batch_pairs = 1 + random.below(random.below(2) == 0 ? 4 : 400);
-  options.wave_pairs = 1 + random.below(8);
+  if (random.below(2) == 0) options.wave_pairs = 1 + random.below(8);
   return options;
 }
 

@@ -175,6 +175,7 @@ class engine {
     try {
       constexpr std::int64_t most_pairs = 1 << 16;
       constexpr std::size_t windows_ahead = 2;
+      std::int64_t room = most_pairs / 16;  // the first windows are short, so that the workers can begin
       std::vector<image_pair> pulled;
       std::size_t used = 0;
       std::int64_t number = 0;
@@ -185,9 +186,9 @@ class engine {
           if (stopped_) break;
         }
         if (used == pulled.size()) {
-          pulled.resize(static_cast<std::size_t>(most_pairs));
-          const std::int64_t count = pair_source_(pulled.data(), most_pairs);
-          pulled.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, most_pairs)));
+          pulled.resize(static_cast<std::size_t>(room));
+          const std::int64_t count = pair_source_(pulled.data(), room);
+          pulled.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, room)));
           used = 0;
           if (pulled.empty()) {
             std::unique_lock lock(mutex_);
@@ -197,6 +198,7 @@ class engine {
             continue;
           }
         }
+        room = std::min(4 * room, most_pairs);
         auto next = std::make_unique<window>();
         next->first_number = number;
         std::size_t longest = 0;
