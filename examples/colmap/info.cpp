@@ -12,9 +12,10 @@ void print_info(database& source) {
   std::int64_t features = 0, largest = 0, with_features = 0;
   std::map<std::int64_t, std::int64_t> images_by_type;
   for (const descriptor_header& header : source.descriptor_headers()) {
-    features += header.rows;
-    largest = std::max(largest, header.rows);
-    with_features += header.rows > 0;
+    const std::int64_t rows = std::clamp<std::int64_t>(header.rows, 0, header.bytes);  // whatever a damaged one states
+    features += rows;
+    largest = std::max(largest, rows);
+    with_features += rows > 0;
     ++images_by_type[header.type];
   }
   const auto images = static_cast<std::int64_t>(source.images().size());

@@ -183,6 +183,20 @@ class Robust(ToolTest):
         self.assertEqual([run.wait() for run in runs], [0, 0])
         self.assertEqual(database.matches(), expected)
 
+    def test_counts_beyond_the_data(self):
+        """What a damaged database states is not added up."""
+        database = self.database()
+        for number in (1, 2):
+            database.add_image(number, data=bytes(1), rows=1)
+        with database.open() as db:
+            db.execute("UPDATE descriptors SET rows = ?", (2 ** 63 - 1,))
+        info = self.run_any([self.tool, "info", "--database_path",
+                             database.path]).stdout
+        self.assertIn("features: 2, at most 1 in an image", info)
+        refused = self.run_any(self.command("exhaustive", database), 2)
+        self.assertIn("are damaged: 1 bytes stored for 9223372036854775807"
+                      " x 128", refused.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -9,13 +9,15 @@
 #include <memory>
 #include <string>
 
+#include "compare.hpp"
 #include "read_database.hpp"
 
 namespace {
 
 using namespace serac_fuzz;
 
-constexpr char path[] = "file:/fuzz?vfs=memdb";  // there as long as a connection is open
+// There as long as a connection is open.
+constexpr char path[] = "file:/fuzz?vfs=memdb", other_path[] = "file:/other?vfs=memdb";
 
 struct close_connection {
   void operator()(sqlite3* connection) const { sqlite3_close(connection); }
@@ -43,7 +45,7 @@ int authorize(void*, int action, const char* first, const char* second, const ch
 }
 
 /// Runs one statement after the other; those that fail do nothing.
-owned_connection make_database(const std::string& sql) {
+owned_connection make_database(const char* path, const std::string& sql) {
   sqlite3* opened = nullptr;
   require(sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, nullptr) ==
               SQLITE_OK,
@@ -79,9 +81,21 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const owned_connection keep = make_database(std::string(reinterpret_cast<const char*>(data), size));
+  const std::string sql(reinterpret_cast<const char*>(data), size);
+  const std::string separator = "\n-- other\n";
+  const std::size_t end = sql.find(separator);
+  const owned_connection keep = make_database(path, sql.substr(0, end));
+  constexpr auto no_wait = std::chrono::milliseconds(0);
+  if (end != std::string::npos) {
+    const owned_connection keep_other = make_database(other_path, sql.substr(end + separator.size()));
+    attempt("", [&] {
+      database a(path, database::access::read_only, no_wait), b(other_path, database::access::read_only, no_wait);
+      require(compare(a, a, 3), "a database is equal to itself");
+      compare(a, b, 3);
+    });
+  }
   attempt(path, [&] {
-    database target(path, database::access::read_write, std::chrono::milliseconds(0));
+    database target(path, database::access::read_write, no_wait);
     read_everything(target);
     store_and_read(target);
   });

@@ -81,10 +81,23 @@ INSERT INTO keypoints VALUES(0, -1, 2, 'text'), (1, 1, 4, zeroblob(16));
 INSERT INTO keypoints VALUES(2, 9223372036854775807, 6, x'01');
 INSERT INTO descriptors VALUES(0, 0, -1, 128, 'text'), (0, 0, 2, 128, 1.5);
 INSERT INTO descriptors VALUES(1, 0, 2, 128, zeroblob(256)), (2, 0, 0, 0, '');
+INSERT INTO descriptors VALUES(3, 0, 9223372036854775807, 128, x'00');
+INSERT INTO descriptors VALUES(4, 0, 9223372036854775807, 128, x'00');
 INSERT INTO matches VALUES(1, 1, 2, '12345678'), (2147483649, 1, 2, 'abcd');
 INSERT INTO matches VALUES(-1, 0, 2, NULL), ('key', 'one', 2.0, 1);
 INSERT INTO two_view_geometries VALUES(2147483649, 1, 3, 'x', '', 1, NULL);
 INSERT INTO two_view_geometries VALUES(2, 1, 3, '', zeroblob(72), 1, 'text');
+"""
+# Two databases that differ.
+TWO = """CREATE TABLE images(image_id, name);
+CREATE TABLE keypoints(image_id, rows, cols, data);
+CREATE TABLE descriptors(image_id, rows, cols, data);
+CREATE TABLE matches(pair_id PRIMARY KEY, rows, cols, data);
+INSERT INTO images VALUES(1, 'a'), (2, 'b');
+INSERT INTO keypoints VALUES(1, 2, 4, zeroblob(32)), (2, 1, 6, zeroblob(24));
+INSERT INTO descriptors VALUES(1, 2, 128, zeroblob(256));
+INSERT INTO descriptors VALUES(2, 1, 128, zeroblob(128));
+INSERT INTO matches VALUES(2147483649, {rows}, 2, {data});
 """
 LISTS = [
     "1\na\nb\nc d\n\na b\nb a\n# a\n\na a\r\na c d\nc d b\n",
@@ -113,6 +126,10 @@ def main(folder):
         write(folder / "database", f"{name}.sql", sql_of(path).encode())
         compact(path)
     write(folder / "database", "odd.sql", ODD.encode())
+    write(folder / "database", "two.sql", "\n-- other\n".join([
+        TWO.format(rows=1, data="zeroblob(8)"),
+        TWO.format(rows=2, data="x'01000000000000000200000009000000'")
+    ]).encode())
     path = database_path(folder, "odd")
     with sqlite3.connect(path) as db:
         db.executescript(ODD)
