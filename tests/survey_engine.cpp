@@ -395,6 +395,20 @@ TEST_CASE("pairs that are not there yet are waited for, unless something fails m
   CHECK(survey.delivered() == 30);
 }
 
+TEST_CASE("few pairs are asked for at first, so that matching begins soon, and many later", "[survey]") {
+  random_source random(14);
+  const auto batch = random_batch(random, 10, 3, 30000);
+  checked_survey<> survey(batch, loose());
+  std::vector<std::int64_t> rooms;
+  const survey::pair_source pairs = [&, inner = survey.pairs()](image_pair* destination, std::int64_t room) {
+    rooms.push_back(room);
+    return inner(destination, room);
+  };
+  survey::run<std::uint8_t>(survey.images(), pairs, survey.sink(), workers_of(1), loose());
+  CHECK(survey.delivered() == survey.pair_count());
+  CHECK(rooms == std::vector<std::int64_t>{1 << 12, 1 << 14, 1 << 16, 1 << 16});
+}
+
 TEST_CASE("a run that is cancelled delivers a beginning", "[survey]") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     random_source random(500 + seed);

@@ -76,7 +76,8 @@ class pinned_buffer {
 }  // namespace detail
 
 /// Matches batches on one GPU. Images arrive on a stream of their own, through two pinned buffers; batches are computed
-/// one after the other on a second stream; lists leave on a third.
+/// one after the other on a second stream; the lengths of lists leave on a third, so that the next batch does not wait
+/// for them; lists, once their lengths are known, on a fourth.
 ///
 /// Memory on the host: two times the largest image and, for each slot, the lists of a batch; pinned. `seconds` of the
 /// lists is the time between the first and the last kernel of the batch, by events.
@@ -180,14 +181,15 @@ class device_worker : public worker<typename Policy::element> {
       throw_on_error(device::match_batch<Policy>(view, options_, accept_, output, batch.wave_pairs,
                                                  own_->workspace.data(), memory_.workspace, own_->compute));
       serac::detail::check_cuda(cudaEventRecord(mine.ended, own_->compute), "batch");
-      // Small, and on this stream, so that it does not wait for the kernels of the batch that comes next.
+      serac::detail::check_cuda(cudaStreamWaitEvent(own_->count, mine.ended), "lists");
       serac::detail::check_cuda(
           cudaMemcpyAsync(mine.offsets.template as<void>(), offsets, (mine.pair_count + 1) * sizeof(std::int64_t),
-                          cudaMemcpyDeviceToHost, own_->compute),
+                          cudaMemcpyDeviceToHost, own_->count),
           "lists");
-      serac::detail::check_cuda(cudaEventRecord(mine.counted, own_->compute), "lists");
+      serac::detail::check_cuda(cudaEventRecord(mine.counted, own_->count), "lists");
     } catch (...) {
       cudaStreamSynchronize(own_->compute);  // what has been launched reads images that may go now
+      cudaStreamSynchronize(own_->count);    // and writes to the slot
       throw;
     }
   }
@@ -239,7 +241,7 @@ class device_worker : public worker<typename Policy::element> {
     std::size_t pair_count = 0;
   };
   struct resources {
-    detail::free_stream up, compute, down;
+    detail::free_stream up, compute, count, down;
     detail::owned_event uploaded, downloaded;
     serac::detail::device_buffer limits, descriptors, workspace;
     stage_buffer stages[stage_count];
