@@ -5,8 +5,9 @@
 ///
 /// Usage: batch [LEFT.bin RIGHT.bin]...   descriptors of 128 bytes in files, beside the random ones
 /// Prints CSV: microseconds a pair for pass 1, the scan, the rescoring of rows and of columns, and for match_batch from
-/// descriptors to lists in device memory, 132 pairs in one wave; and the share of the ceiling, measured in the same
-/// run, that pass 1 and the whole reach. A step's time is that of all steps up to it, less those before.
+/// descriptors to lists in device memory, 132 pairs or more in one wave, so that it takes a millisecond or more, as in
+/// a survey; and the share of the ceiling, measured in the same run, that pass 1 and the whole reach. A step's time is
+/// that of all steps up to it, less those before.
 #include <cstdio>
 
 #include <serac/device/match_batch.cuh>
@@ -16,14 +17,15 @@
 
 namespace {
 
-constexpr int left_images = 12, right_images = 11, pair_count = left_images * right_images;
+constexpr int left_images = 12, right_images = 11;
+constexpr double wave_scores = 0x1p33;  // a millisecond and more
 constexpr int repeats = 20, warmups = 3;
 
 template <class Policy>
 void run(const char* name, const bench::images& data, double ceiling) {
   if (ceiling == 0) return;
 
-  // A block of a survey: each of a dozen images with each of eleven others.
+  // A block of a survey: each of a dozen images with each of eleven others, over and over.
   std::vector<std::uint8_t> bytes;
   std::vector<serac::image_range> images;
   std::vector<serac::image_pair> pairs;
@@ -32,11 +34,14 @@ void run(const char* name, const bench::images& data, double ceiling) {
     images.push_back({static_cast<std::int64_t>(bytes.size() / 128), static_cast<std::int64_t>(image.size() / 128)});
     bytes.insert(bytes.end(), image.begin(), image.end());
   }
-  for (int left = 0; left < left_images; ++left) {
-    for (int right = 0; right < right_images; ++right) pairs.push_back({left, left_images + right});
-  }
-  const std::int64_t rows = images.front().count, columns = images.back().count, capacity = rows * pair_count;
+  const std::int64_t rows = images.front().count, columns = images.back().count;
   const double scores = static_cast<double>(rows) * static_cast<double>(columns);
+  do {
+    for (int left = 0; left < left_images; ++left) {
+      for (int right = 0; right < right_images; ++right) pairs.push_back({left, left_images + right});
+    }
+  } while (scores * static_cast<double>(pairs.size()) < wave_scores);
+  const auto pair_count = static_cast<std::int64_t>(pairs.size()), capacity = rows * pair_count;
   const bench::device_array<std::uint8_t> descriptors(bytes);
   const serac::batch_view<std::uint8_t> batch{{descriptors.data(), static_cast<std::int64_t>(bytes.size() / 128)},
                                               images.data(),
@@ -67,7 +72,7 @@ void run(const char* name, const bench::images& data, double ceiling) {
                },
                repeats, 1, warmups, true)
                .median /
-           pair_count;
+           static_cast<double>(pair_count);
   };
   double step[5];
   for (int steps = 0; steps < 5; ++steps) step[steps] = microseconds(steps);
@@ -77,12 +82,12 @@ void run(const char* name, const bench::images& data, double ceiling) {
                                                                  workspace.data(), room, stream));
       },
       repeats, 1, warmups, true);
-  const double total = whole.median / pair_count, ceiling_us = scores / ceiling;
+  const double count = static_cast<double>(pair_count), total = whole.median / count, ceiling_us = scores / ceiling;
   const double pass1 = step[1] - step[0];
-  std::printf("%s,%s,%lld,%lld,%.1f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f\n", name, data.name.c_str(),
-              static_cast<long long>(rows), static_cast<long long>(columns),
-              static_cast<double>(offsets.host().back()) / pair_count, ceiling_us, pass1, step[2] - step[1],
-              step[3] - step[2], step[4] - step[3], total, whole.low / pair_count, whole.high / pair_count,
+  std::printf("%s,%s,%lld,%lld,%lld,%.1f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f\n", name, data.name.c_str(),
+              static_cast<long long>(rows), static_cast<long long>(columns), static_cast<long long>(pair_count),
+              static_cast<double>(offsets.host().back()) / count, ceiling_us, pass1, step[2] - step[1],
+              step[3] - step[2], step[4] - step[3], total, whole.low / count, whole.high / count,
               100 * ceiling_us / pass1, 100 * ceiling_us / total);
   std::fflush(stdout);
 }
@@ -92,7 +97,7 @@ void run(const char* name, const bench::images& data, double ceiling) {
 int main(int argc, char** argv) try {
   const double mma = bench::mma_ceiling(), wgmma = bench::wgmma_ceiling();
   std::printf(
-      "path,data,rows,columns,matches,ceiling_us,pass1_us,scan_us,rescore_us,columns_us,total_us,total_low_us,"
+      "path,data,rows,columns,pairs,matches,ceiling_us,pass1_us,scan_us,rescore_us,columns_us,total_us,total_low_us,"
       "total_high_us,pass1_percent,total_percent\n");
   for (const bench::images& data : bench::inputs({2048, 10400}, argc, argv)) {
     run<serac::mma_policy>("mma", data, mma);
