@@ -180,6 +180,48 @@ class Guided(ToolTest):
                 self.assertEqual(self.inliers(database)[pair_id(1, 2)],
                                  row_of(1, 2, matches))
 
+    def test_threshold_of_calibrated_pairs(self):
+        """Half the sum of both cameras' squared normalised errors: features
+        a fiftieth within it match, and those a fiftieth beyond do not."""
+        focal = {1: 900, 2: 500}
+        essential = (0, -0.3, 0, 0.3, 0, -0.8, 0, 0.8, 0)
+        limit = sum((4 / f) ** 2 for f in focal.values()) / 2
+
+        def sampson(u, v, x, y):
+            f1 = [sum(m * c for m, c in zip(essential[3 * r:3 * r + 3],
+                                            (u, v, 1))) for r in range(3)]
+            f2 = [sum(essential[3 * r + k] * c for r, c in enumerate(
+                (x, y, 1))) for k in range(2)]
+            return (x * f1[0] + y * f1[1] + f1[2]) ** 2 / (
+                f1[0] ** 2 + f1[1] ** 2 + f2[0] ** 2 + f2[1] ** 2)
+
+        draw = random.Random(6)
+        left, right, matches = [], [], []
+        for i, t in enumerate(draw.sample(range(9000), 80)):
+            z = draw.uniform(2, 9)
+            u, v = draw.uniform(-0.5, 0.5), draw.uniform(-0.38, 0.38)
+            x, y = (u * z + 0.8) / (z + 0.3), v * z / (z + 0.3)
+            near, far = 0, 0.1
+            for _ in range(60):     # so far off its line
+                off = (near + far) / 2
+                near, far = (off, far) if sampson(u, v, x, y + off) < limit * (
+                    0.98 if i % 2 else 1.02) else (near, off)
+            if i % 2:
+                matches.append((i, i))
+            left.append((t, 900 * u + 500, 900 * v + 375))
+            right.append((t, 500 * x + 500, 500 * (y + near) + 375))
+        database = self.database()
+        self.add(database, 1, left)
+        self.add(database, 2, right)
+        with database.open() as db:
+            db.execute("INSERT INTO cameras VALUES(2, 0, 1000, 750, ?, 0)",
+                       (struct.pack("<3d", 500, 500, 375),))
+            db.execute("UPDATE images SET camera_id = image_id")
+        self.relate(database, 1, 2, CALIBRATED, E=essential)
+        self.run_tool("guided", database)
+        self.assertEqual(self.inliers(database)[pair_id(1, 2)],
+                         row_of(1, 2, matches))
+
     def refused(self, database, *texts):
         before = database.dump(but=())
         result = self.run_tool("guided", database, code=2)
