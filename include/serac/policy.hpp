@@ -101,7 +101,8 @@ struct policy_traits {
 
   // Scoring: bytes of a descriptor that a thread reads at a time, and how many such steps the code spells out. A dot
   // path of many instructions hides narrow loads, and would spill what wide or unrolled ones bring.
-  static constexpr int score_bytes = dot::instructions == 1 ? load_bytes : 4;
+  static constexpr bool scores_vectors = dot::k == 16 && load_bytes == 16;
+  static constexpr int score_bytes = scores_vectors || dot::instructions == 1 ? load_bytes : 4;
   static constexpr int score_unroll = dot::instructions == 1 && slice_bytes / score_bytes % 2 == 0 ? 2 : 1;
 
   // Shared memory, in bytes: rows [tile_rows][row_stride], columns [stages][tile_columns][column_stride],

@@ -60,22 +60,42 @@ SERAC_DEVICE void score_slice(const std::uint8_t* rows, const std::uint8_t* colu
   rows += warp * traits::thread_rows * traits::row_stride;
   columns += lane * traits::column_stride;
 
+  if constexpr (traits::scores_vectors) {  // the columns stay in registers, the rows stream through
 #pragma unroll traits::score_unroll
-  for (int k = 0; k < traits::slice_bytes; k += load_bytes) {
-    detail::word_vector<load_bytes> row[traits::thread_rows];
+    for (int k = 0; k < traits::slice_bytes; k += load_bytes) {
+      detail::word_vector<load_bytes> column[traits::thread_columns];
 #pragma unroll
-    for (int r = 0; r < traits::thread_rows; ++r) {
-      row[r] = detail::load_vector<load_bytes>(rows + r * traits::row_stride + k);
-    }
+      for (int c = 0; c < traits::thread_columns; ++c) {
+        column[c] = detail::load_vector<load_bytes>(columns + c * 32 * traits::column_stride + k);
+      }
 #pragma unroll
-    for (int c = 0; c < traits::thread_columns; ++c) {
-      const auto column = detail::load_vector<load_bytes>(columns + c * 32 * traits::column_stride + k);
+      for (int r = 0; r < traits::thread_rows; ++r) {
+        const auto row = detail::load_vector<load_bytes>(rows + r * traits::row_stride + k);
 #pragma unroll
-      for (int w = 0; w < load_bytes / 4; ++w) {
-#pragma unroll
-        for (int r = 0; r < traits::thread_rows; ++r) {
+        for (int c = 0; c < traits::thread_columns; ++c) {
           scores[r][c] =
-              traits::dot::template accumulate<typename traits::element>(row[r].word[w], column.word[w], scores[r][c]);
+              traits::dot::template accumulate<typename traits::element>(row.word, column[c].word, scores[r][c]);
+        }
+      }
+    }
+  } else {
+#pragma unroll traits::score_unroll
+    for (int k = 0; k < traits::slice_bytes; k += load_bytes) {
+      detail::word_vector<load_bytes> row[traits::thread_rows];
+#pragma unroll
+      for (int r = 0; r < traits::thread_rows; ++r) {
+        row[r] = detail::load_vector<load_bytes>(rows + r * traits::row_stride + k);
+      }
+#pragma unroll
+      for (int c = 0; c < traits::thread_columns; ++c) {
+        const auto column = detail::load_vector<load_bytes>(columns + c * 32 * traits::column_stride + k);
+#pragma unroll
+        for (int w = 0; w < load_bytes / 4; ++w) {
+#pragma unroll
+          for (int r = 0; r < traits::thread_rows; ++r) {
+            scores[r][c] = traits::dot::template accumulate<typename traits::element>(row[r].word[w], column.word[w],
+                                                                                      scores[r][c]);
+          }
         }
       }
     }

@@ -4,13 +4,15 @@
 /// Dot paths that one thread runs: how four bytes of a row and of a column become part of their score.
 ///
 /// A thread-level dot path is a type with
-///   - `static constexpr int k`      bytes that one step consumes (4);
+///   - `static constexpr int k`      bytes that one step consumes: 4, or 16 where `accumulate` takes four words as
+///   well;
 ///   - `static constexpr int min_sm` least architecture it compiles for, as __CUDA_ARCH__ / 10;
 ///   - `static constexpr int instructions` about how many a step takes: where it is more than one, descriptors
 ///     are read in narrow steps, for wide ones would not fit the registers;
 ///   - `template <class T> static int32 accumulate(uint32 a, uint32 b, int32 sum)`, which returns `sum` plus the dot
 ///     product of the four T (uint8 or int8) packed in `a` and `b`, lowest address in the lowest byte; where T is
-///     bits8, `sum` less the number of bits that differ. Zeros in both must leave `sum` as it is: they fill up tiles.
+///     bits8, `sum` less the number of bits that differ. Zeros in both must leave `sum` as it is: they fill up tiles;
+///   - if k is 16, the same over `const uint32 (&a)[4]` and `b`, which widths that are a multiple of 16 are scored by.
 /// Write your own and name it in a policy.
 #pragma once
 
@@ -59,9 +61,10 @@ struct dot_dp4a {
   }
 };
 
-/// Hamming distance: an exclusive or and a population count (any architecture; 16 counts a clock and SM since sm_50).
+/// Hamming distance by population counts, on any architecture. Of four words three are counted, since counts are four
+/// times as slow as logic: a full adder makes two of three, the sums and the carries.
 struct dot_hamming {
-  static constexpr int k = 4;
+  static constexpr int k = 16;
   static constexpr int min_sm = 0;
   static constexpr int instructions = 3;
 
@@ -69,6 +72,16 @@ struct dot_hamming {
   SERAC_DEVICE static std::int32_t accumulate(std::uint32_t a, std::uint32_t b, std::int32_t sum) {
     static_assert(sizeof(T) == 1 && score_traits<T>::start == equal_bits_score, "dot_hamming is for bits8");
     return sum - __popc(a ^ b);
+  }
+
+  template <class T>
+  SERAC_DEVICE static std::int32_t accumulate(const std::uint32_t (&a)[4], const std::uint32_t (&b)[4],
+                                              std::int32_t sum) {
+    const std::uint32_t x = a[0] ^ b[0], y = a[1] ^ b[1], z = a[2] ^ b[2];
+    std::uint32_t sums, carries;  // one instruction each; the compiler makes more of C++
+    asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(sums) : "r"(x), "r"(y), "r"(z));
+    asm("lop3.b32 %0, %1, %2, %3, 0xe8;" : "=r"(carries) : "r"(x), "r"(y), "r"(z));
+    return accumulate<T>(a[3], b[3], sum - __popc(sums) - 2 * __popc(carries));
   }
 };
 
