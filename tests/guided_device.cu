@@ -124,6 +124,30 @@ TEMPLATE_TEST_CASE("guided lists are the host's under every kind of geometry", "
   CHECK(matches > (small_run() ? 20 : 100));
 }
 
+TEST_CASE("the columns of a guided match are cut into at most 32 chunks", "[guided]") {
+  for (const std::int32_t columns : {0, 1, 32, 33, 1023, 1024, 1025, 32767, 32768, 32769, 40000, 1 << 20, 2147483647}) {
+    INFO(columns);
+    const kernel::guided_chunks chunks(columns);
+    CHECK(chunks.tiles % 32 == 0);
+    CHECK(chunks.count <= 32);
+    CHECK(std::int64_t{chunks.count} * chunks.tiles * 32 >= columns);
+    CHECK(std::int64_t{chunks.count - 1} * chunks.tiles * 32 < std::max(columns, 1));
+  }
+  for (const std::string kind : {"epipole inside", "tilted plane, horizon in the image", "none"}) {
+    random_source random(4);
+    const std::int64_t rows = small_run() ? 5 : 150, columns = kind == "none" ? 33000 : 70000;
+    const auto problem = random_guided(kind, random, rows, columns);
+    INFO(kind);
+    match_options options;
+    options.max_ratio = 1.1f, options.max_distance = 3.2f;
+    const auto expected = expected_of<tie_break::smallest_index>(problem, options);
+    guided_run<default_policy> run(problem, options);
+    run.launch(run.guide());
+    REQUIRE_SAME(run.list(), expected);
+    CHECK_FALSE(expected.empty());
+  }
+}
+
 TEST_CASE("any admissibility works with the classic path", "[guided]") {
   random_source random(12);
   const auto problem = random_guided("plane seen from above", random, 300, 280);
