@@ -82,7 +82,7 @@ FAULTS = [
     Fault("stride_ignored", "descriptors are read without their gaps",
           HOST + "fused_top2.hpp",
           [("(first + place) * view.stride", "(first + place) * view.width")],
-          ["host.host_nearest2", "host.host_match"]),
+          ["host.host_nearest2", "host.properties"]),
     Fault("signed_floor", "signed scores below 0 are not floored",
           HOST + "tile.hpp",
           [("scores.half[0] = _mm256_max_epi32(scores.half[0],"
@@ -133,17 +133,16 @@ FAULTS = [
           ["gpu.device_match"]),
     Fault("classic_signed_floor", "signed scores below 0 are not floored",
           "include/serac/block/reduce_tile.cuh",
-          [("score = score > 0 ? score : 0;", "score = score;"),
-           ("score > 0 ? score : 0", "score")],
+          [("score = score > 0 ? score : 0;", "score += 0;")],
           ["gpu.device_match"]),
     Fault("mma_last_tile_skipped", "the last tile of columns is not scored",
           KERNEL + "chunk_maxima_mma.cuh",
           [("if (rows_left > 0) rows.score(tile, chunk_max);",
             "if (rows_left > 0 && (tiles_left > 0 || end_tile < column_tiles))"
             " rows.score(tile, chunk_max);"),
-           ("if (rows_left > 0) rows.score(tile, chunk_max, groups);",
-            "if (rows_left > 0 && (tiles_left > 0 || end_tile < column_tiles))"
-            " rows.score(tile, chunk_max, groups);")],
+           ("if (rows_left > 0) {\n        rows.score(tile, tile_max);",
+            "if (rows_left > 0 && (tiles_left > 0 || end_tile <"
+            " column_tiles)) {\n        rows.score(tile, tile_max);")],
           ["gpu.tensor_random"]),
     Fault("mma_stride_ignored", "rows are read without their gaps",
           KERNEL + "chunk_maxima_mma.cuh",
