@@ -189,7 +189,7 @@ TEST_CASE("waves are as long as workspace, options and a quarter of a batch's sc
   constexpr std::size_t plenty = std::size_t{1} << 24;
   using batches = std::vector<std::pair<std::int64_t, std::int64_t>>;
   batches by_scores(9, {64, 16}), by_options(9, {64, 5});
-  by_scores.emplace_back(164, 11);  // with the pairs that have no scores, but workspace
+  by_scores.emplace_back(164, 15);  // with the pairs that have no scores, but workspace
   by_options.emplace_back(164, 5);
   CHECK(run(plenty, survey::run_options{}.wave_pairs).batches == by_scores);
   CHECK(run(plenty, 5).batches == by_options);

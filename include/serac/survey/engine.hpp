@@ -543,7 +543,7 @@ class engine {
     const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole - 1) / part + 1; };  // at least 1
     const std::int64_t pairs = view.pair_count;
     std::int64_t waves = std::max(parts(pairs, options_.wave_pairs), parts(scores, wave_scores(mine.hands)));
-    for (;; waves *= 2) {
+    for (;; waves += waves / 4 + 1) {
       batch.wave_pairs = parts(pairs, waves);
       if (mine.hands.workspace(view, sizes_.options, batch.wave_pairs) <= mine.memory.workspace) return;
       if (batch.wave_pairs == 1) throw error({errc::workspace_too_small, "workspace"});
