@@ -14,15 +14,15 @@ namespace {
 
 constexpr std::int32_t unit = 262144;
 
-/// Whether what is accepted with a second is accepted with each lesser one, down to none, and ties are rejected if the
-/// acceptance says so.
+/// Whether what is accepted with a second is accepted with each lesser one, down to none, and with a greater best; and
+/// whether ties are rejected if the acceptance says so.
 template <class Acceptance>
 bool is_monotone(const Acceptance& accept, std::int32_t best, std::int32_t step) {
   bool accepted = accept(best, best);
   if (accept.rejects_ties() && accepted) return false;
   for (std::int32_t second = best; second >= 0; second -= step) {
     const bool now = accept(best, second);
-    if (accepted && !now) return false;
+    if ((accepted && !now) || (now && !accept(best + 1, second))) return false;
     accepted = now;
   }
   return true;
