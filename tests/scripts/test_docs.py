@@ -218,7 +218,7 @@ class Record(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         for program in ("nvidia-smi", "nvcc", *(f"bench/bench_{name}" for name
                                                 in ("pair", "batch", "survey",
-                                                    "guided"))):
+                                                    "guided", "binary"))):
             path = self.folder / program
             path.parent.mkdir(exist_ok=True)
             path.write_text('#!/bin/sh\ncase $1 in -L) echo GPU 0;; '
@@ -240,7 +240,8 @@ class Record(unittest.TestCase):
         evidence = load("check_docs").Evidence(self.out)
         for name, arguments in (("pair", " 0.bin 1.bin 0.bin 7.bin"),
                                 ("batch", " 0.bin 1.bin 0.bin 7.bin"),
-                                ("survey", ""), ("guided", " real")):
+                                ("survey", ""), ("guided", " real"),
+                                ("binary", "")):
             head, rows = evidence.rows(f"bench_{name}")
             self.assertEqual(head["#command"], f"bench_{name}{arguments}")
             self.assertEqual((head["#GPU"], head["#driver"], head["#toolkit"]),
@@ -275,6 +276,13 @@ class Plot(ScriptTest):
         shutil.copytree(ROOT / "docs/evidence", self.folder / "docs/evidence")
 
     def test_planted_plots(self):
+        recorded = self.folder / "docs/evidence/bench_binary.csv"
+        recorded.unlink(missing_ok=True)
+        self.run_script("--root", self.folder)
+        self.assertFalse((self.folder / "docs/plots/binary.svg").exists())
+        recorded.write_text("bits,rows,median_us,popc_us\n"
+                            "256,2048,9,2\n256,4096,30,8\n"
+                            "512,2048,15,4\n512,4096,50,16\n")
         self.run_script("--root", self.folder)
         self.run_script("--root", self.folder, "--check")
         for name in self.module.PLOTS:
