@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -50,6 +51,14 @@ struct by_matcher_on_device {
   }
 };
 
+/// The cases for a tile's edges; in a tiny run a few, and none of large images.
+std::vector<match_case> cases_of_run(const std::vector<std::int64_t>& edges) {
+  std::vector<match_case> cases = matching_cases(edges);
+  const auto large = [](const match_case& c) { return tiny_run() && c.left.count * c.right.count > 200000; };
+  cases.erase(std::remove_if(cases.begin(), cases.end(), large), cases.end());
+  return few_if_tiny(cases, 12);
+}
+
 /// `count` indices spread over [0, size).
 std::vector<std::int64_t> sample(std::int64_t size, std::int64_t count) {
   std::vector<std::int64_t> indices;
@@ -77,7 +86,7 @@ TEMPLATE_TEST_CASE("cases with a known list", "[cases]", by_match<path_of<defaul
                    by_match<path_of<scalar>>, by_matcher<default_policy>, by_matcher_on_device<default_policy>) {
   std::vector<std::int64_t> edges(std::begin(TestType::edges), std::end(TestType::edges));
   if (small_run()) edges.pop_back();
-  for (const match_case& c : matching_cases(edges)) {
+  for (const match_case& c : cases_of_run(edges)) {
     INFO("case " << c.name);
     const match_list list = TestType::match(c);
     REQUIRE_SAME(list.pairs, c.expected);
@@ -89,7 +98,7 @@ TEMPLATE_TEST_CASE("cases with a known list by tensor cores, which take no max_r
                    by_match<wgmma_path>, by_match<mma_path>) {
   std::vector<std::int64_t> edges(std::begin(TestType::edges), std::end(TestType::edges));
   if (small_run()) edges.pop_back();
-  for (const match_case& c : matching_cases(edges)) {
+  for (const match_case& c : cases_of_run(edges)) {
     if (c.options.max_ratio > 1) continue;
     INFO("case " << c.name);
     REQUIRE_SAME(TestType::match(c).pairs, c.expected);
@@ -100,7 +109,7 @@ TEMPLATE_TEST_CASE("case 7: N = 256, 512 and 131072 equal the reference on 1000 
                    path_of<default_policy>, path_of<siftgpu_ties<sift>>, path_of<tile_48x96>, wgmma_path, mma_path) {
   using tie = typename TestType::tie;
   const std::int64_t rows = small_run() ? 100 : 1000;
-  for (const std::int64_t columns : {256, 512, small_run() ? 13107 : 131072}) {
+  for (const std::int64_t columns : few_if_tiny<std::int64_t>({256, 512, small_run() ? 13107 : 131072}, 2)) {
     CAPTURE(columns);
     random_source random(7);
     const descriptors<> left = sift_like(random, rows);
@@ -117,7 +126,7 @@ TEMPLATE_TEST_CASE("case 7: N = 256, 512 and 131072 equal the reference on 1000 
 
 TEST_CASE("case 9: 125,000 x 125,000 with little scratch", "[cases]") {
   using path = path_of<default_policy>;
-  const std::int64_t count = small_run() ? 2000 : 125000;
+  const auto count = by_run_size<std::int64_t>(125000, 2000, 500);
   random_source random(9);
   const descriptors<> left = sift_like(random, count);
   descriptors<> right = sift_like(random, count);

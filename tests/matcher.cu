@@ -73,10 +73,11 @@ TEMPLATE_TEST_CASE("one matcher serves images of changing size and kind as the h
   basic_matcher<TestType> matcher(options);
   host::basic_matcher<T, tie> host_matcher(options);
   std::uint64_t seed = 40;
-  for (const input_kind kind : input_kinds) {
+  for (const input_kind kind : kinds_of_run()) {
     for (const auto& [rows, columns] :
          {std::pair{200, 3000}, std::pair{60, 300}, std::pair{5, 7}, std::pair{0, 4}, std::pair{4, 0}, std::pair{1300, 650}}) {
       if (small_run() && rows * columns >= 600000) continue;
+      if (tiny_run() && rows < 60) continue;
       random_source random(++seed);
       INFO("seed " << seed << ": " << name(kind) << ", " << rows << " x " << columns);
       const auto images = random_images<T>(kind, random, rows, columns, 128);
@@ -135,7 +136,7 @@ TEST_CASE("work on the legacy default stream comes first", "[matcher]") {
   const device_descriptors<> left(images.left);
   device_array<std::uint8_t> right(images.right.data.size());
   matcher m;
-  for (int repeat = 0; repeat < (small_run() ? 2 : 20); ++repeat) {
+  for (int repeat = 0; repeat < by_run_size(20, 2, 1); ++repeat) {
     right.poison();
     require_cuda(cudaMemcpyAsync(right.data(), source.data(), right.size(), cudaMemcpyDeviceToDevice, nullptr));
     REQUIRE_SAME(m.match(left.view(), {right.data(), 500}).pairs, expected);
@@ -167,7 +168,7 @@ TEST_CASE("set_options takes effect on the next match", "[matcher]") {
 
   // Ratio and distance, each alone.
   const auto images = random_images(input_kind::planted, random, 200, 300, 128);
-  for (const float ratio : {0.8f, 0.5f, 1.1f}) {
+  for (const float ratio : few_if_tiny<float>({0.8f, 0.5f, 1.1f}, 1)) {
     for (const float distance : {0.7f, 0.045f, 3.2f}) {
       match_options o;
       o.max_ratio = ratio, o.max_distance = distance;
@@ -183,7 +184,7 @@ TEST_CASE("set_options takes effect on the next match", "[matcher]") {
 TEST_CASE("truncation of either image, and of both", "[matcher]") {
   random_source random(7);
   const auto images = random_images(input_kind::planted, random, 120, 250, 128);
-  for (const std::int64_t cap : {0, 1, 100, 120, 249, 250, 1000}) {
+  for (const std::int64_t cap : few_if_tiny<std::int64_t>({0, 1, 100, 120, 249, 250, 1000}, 3)) {
     match_options options;
     options.max_features = cap;
     matcher m(options);
@@ -240,7 +241,7 @@ TEST_CASE("a matcher moves with its memory, options and stream", "[matcher]") {
 
 TEST_CASE("two matchers in two threads", "[matcher]") {
   constexpr int workers = 2;
-  const int repeats = small_run() ? 5 : 100;
+  const int repeats = by_run_size(100, 5, 2);
   two_images<> images[workers];
   std::vector<match_pair> expected[workers];
   for (int w = 0; w < workers; ++w) {

@@ -45,7 +45,7 @@ TEST_CASE("two workers on one GPU share one survey", "[survey]") {
 
 TEST_CASE("ties as COLMAP's matcher breaks them", "[survey]") {
   random_source random(6);
-  const auto batch = random_batch(random, 10, 300, 40);
+  const auto batch = random_batch(random, 10, 300, by_run_size(40, 40, 10));
   match_options match;
   match.max_ratio = 1.1f;
   const batch_lists expected = expected_lists<tie_break::siftgpu>(batch, match);
@@ -86,7 +86,7 @@ TEST_CASE("faults on a GPU that pass leave no trace", "[survey]") {
 
 TEST_CASE("a run on a GPU keeps to its budget, and ends when it is cancelled", "[survey]") {
   random_source random(9);
-  const auto batch = random_batch(random, 40, 500, 2000);
+  const auto batch = random_batch(random, 40, by_run_size(500, 500, 50), by_run_size(2000, 2000, 400));
   checked_survey<> survey(batch, loose());
   survey.run(gpus(1), {});  // loads the kernels
   for (const std::size_t more : {std::size_t{0}, std::size_t{4} << 20, std::size_t{64} << 20}) {
@@ -104,7 +104,7 @@ TEST_CASE("a run on a GPU keeps to its budget, and ends when it is cancelled", "
         workers, loose(), options);
     CHECK(survey.delivered() == survey.pair_count());
     INFO(before - least << " bytes used of " << options.memory_budget);
-    const std::size_t pages = std::size_t{16} << 20;  // that the driver rounds up to
+    const std::size_t pages = std::size_t{16} << 20;                           // that the driver rounds up to
     if (!small_run()) CHECK(before - least <= options.memory_budget + pages);  // a sanitizer, and others, take more
   }
   const auto workers = gpus(1);
@@ -126,7 +126,7 @@ TEST_CASE("a run on a GPU keeps to its budget, and ends when it is cancelled", "
 
 TEST_CASE("the time that a GPU is busy is measured", "[survey]") {
   random_source random(10);
-  const auto batch = random_batch(random, 20, 1000, 400);
+  const auto batch = random_batch(random, 20, by_run_size(1000, 1000, 100), by_run_size(400, 400, 20));
   checked_survey<> survey(batch, loose());
   const auto result = survey.run(gpus(1), {});
   CHECK(result.busy_seconds.front() > 0);

@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("a hundred repeats by tensor cores are equal", "[tensor]", wg
   const auto expected = list_of<classic_of<path>>(left.view(), right.view(), {});
   CHECK_FALSE(expected.empty());
   match_run<path> run(left.view(), right.view());
-  for (int repeat = 0; repeat < (small_run() ? 10 : 100); ++repeat) {
+  for (int repeat = 0; repeat < by_run_size(100, 10, 2); ++repeat) {
     INFO("repeat " << repeat);
     run.poison();
     run.launch();

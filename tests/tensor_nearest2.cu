@@ -16,7 +16,7 @@ namespace {
 template <class Path>
 void check_large_states(std::int64_t chunked) {
   std::uint64_t seed = 7000;
-  for (const input_kind kind : input_kinds) {
+  for (const input_kind kind : kinds_of_run()) {
     check_nearest2<Path>(kind, ++seed, 600, 700, 16);
     if (small_run()) continue;
     check_nearest2<Path>(kind, ++seed, 1025, 2049);

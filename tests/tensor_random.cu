@@ -95,7 +95,7 @@ class reused_run {
 
 TEST_CASE("ten thousand random small problems by tensor cores equal the host", "[tensor]") {
   constexpr std::uint64_t first_seed = 1000000;
-  const std::uint64_t problems = small_run() ? 1000 : 10000;
+  const auto problems = by_run_size<std::uint64_t>(10000, 1000, 20);
   std::printf("seeds %llu to %llu\n", static_cast<unsigned long long>(first_seed),
               static_cast<unsigned long long>(first_seed + problems - 1));
   image_slot left_slot, right_slot;
@@ -126,5 +126,5 @@ TEST_CASE("ten thousand random small problems by tensor cores equal the host", "
     REQUIRE_SAME(mma.list(left, right, options), expected);
   }
   std::printf("%zu matches in %llu problems\n", matches, static_cast<unsigned long long>(problems));
-  CHECK(matches > 2 * problems);  // the inputs do hold matches
+  if (!tiny_run()) CHECK(matches > 2 * problems);  // the inputs do hold matches
 }

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -24,14 +24,9 @@
 #include <support/catch.hpp>
 #include <support/descriptors.hpp>
 #include <support/random.hpp>
+#include <support/run_size.hpp>
 
 namespace serac::test {
-
-/// Whether SERAC_TEST_SMALL=1: the same checks on fewer and smaller problems, for runs under a sanitizer.
-inline bool small_run() {
-  const char* const value = std::getenv("SERAC_TEST_SMALL");
-  return value != nullptr && std::string(value) == "1";
-}
 
 /// Throws, saying where, unless a call of the CUDA runtime succeeded.
 inline void require_cuda(cudaError_t code, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -350,6 +345,12 @@ std::vector<match_pair> expected_match(const descriptors<T>& left, const descrip
   return pairs;
 }
 
+/// The kinds of input that the run goes through.
+inline std::vector<input_kind> kinds_of_run() {
+  if (tiny_run()) return {input_kind::planted, input_kind::repeated};
+  return {std::begin(input_kinds), std::end(input_kinds)};
+}
+
 /// A match captured in a graph and replayed ten times with new inputs equals the reference's and the eager call's.
 template <class Path>
 void check_capture() {
@@ -361,7 +362,7 @@ void check_capture() {
   const test_stream stream;
   captured_graph graph(stream, [&](cudaStream_t s) { run.launch(s); });
 
-  for (int replay = 0; replay < 10; ++replay) {
+  for (int replay = 0; replay < by_run_size(10, 10, 2); ++replay) {
     INFO("replay " << replay);
     run.poison();
     graph.replay();

@@ -35,6 +35,7 @@ void check_nearest2(input_kind kind, std::uint64_t seed, std::int64_t rows, std:
 template <class Path>
 void check_tile_edges() {
   const auto sizes = [](std::int64_t edge) {
+    if (tiny_run()) return std::vector<std::int64_t>{edge + 1};
     if (small_run()) return std::vector<std::int64_t>{1, edge + 1, 2 * edge - 1};
     return std::vector<std::int64_t>{0, 1, edge - 1, edge, edge + 1, 2 * edge - 1, 5 * edge + 3};
   };
@@ -52,9 +53,10 @@ void check_tile_edges() {
 template <class Path>
 void check_kinds() {
   std::uint64_t seed = 2000;
-  for (const input_kind kind : input_kinds) {
+  for (const input_kind kind : kinds_of_run()) {
     for (const int gap : {0, Path::load_bytes, 5 * Path::load_bytes}) {
       if (small_run() && gap == Path::load_bytes) continue;
+      if (tiny_run() && gap == 0) continue;
       check_nearest2<Path>(kind, ++seed, 3 * Path::tile_rows + 5, 2 * Path::tile_columns + 7, gap);
     }
   }
@@ -63,16 +65,19 @@ void check_kinds() {
 /// So many tiles that blocks go through several rows of tiles.
 template <class Path>
 void check_more_tiles_than_blocks() {
+  if (tiny_run() && Path::width > 64) return;  // the problem is as large as the GPU: one kind of narrow descriptors
   const double tiles = (small_run() ? 1.3 : 2.5) * static_cast<double>(Path::resident_blocks());
   const auto size = static_cast<std::int64_t>(std::sqrt(tiles * Path::tile_rows * Path::tile_columns));
   for (const input_kind kind : {input_kind::planted, input_kind::repeated}) {
     check_nearest2<Path>(kind, 3000, size + 3, size + 5);
+    if (tiny_run()) break;
   }
 }
 
 /// Rows so long that a block's window of packed columns fills up before they end.
 template <class Path>
 void check_full_windows() {
+  if (tiny_run()) return;  // the problem is larger than the GPU
   constexpr std::int64_t window = Path::window_tiles, column_tiles = 2 * window + 1;
   const std::int64_t row_tiles = Path::resident_blocks() * (window + 2) / column_tiles + 1;  // window + 2 tiles a block
   for (const input_kind kind : {input_kind::bytes, input_kind::repeated}) {
@@ -84,7 +89,7 @@ void check_full_windows() {
 template <class Path>
 void check_unequal_shapes() {
   const std::int64_t many = small_run() ? 3000 : 70000;
-  for (const std::int64_t few : {1, 3, 65}) {
+  for (const std::int64_t few : few_if_tiny<std::int64_t>({1, 3, 65}, 1)) {
     check_nearest2<Path>(input_kind::planted, 5000, few, many);
     check_nearest2<Path>(input_kind::planted, 5001, many, few);
     check_nearest2<Path>(input_kind::repeated, 5002, few, many);
