@@ -12,6 +12,7 @@
 #include <serac/batch.hpp>
 #include <serac/options.hpp>
 #include <serac/output.hpp>
+#include <serac/score.hpp>
 
 namespace serac::survey {
 
@@ -50,6 +51,8 @@ struct worker_lists {
 template <class T>
 class worker {
  public:
+  static_assert(score_traits<T>::has_angle, "surveys are judged by the angles of options: bytes, signed or unsigned");
+
   virtual ~worker() = default;
 
   /// For people.
