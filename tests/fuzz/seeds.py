@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The SERAC authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes seeds for the fuzzers: small databases of every layout, as files and
-as SQL, and lists of pairs.  Usage: seeds.py FOLDER"""
+as SQL, lists of pairs, and geometries.  Usage: seeds.py FOLDER"""
+import random
 import re
 import sqlite3
 import struct
@@ -106,6 +107,32 @@ LISTS = [
     "a\na\na\n\na a\n", ""]
 
 
+IDENTITY = (1, 0, 0, 0, 1, 0, 0, 0, 1)
+GEOMETRIES = {      # flags, H, its squared error, F, its squared error
+    "homography": (1, (1.1, .02, 40, -.03, .9, -30, 1e-4, -2e-4, 1), 16,
+                   IDENTITY, 16),
+    "horizon": (1, (1, 0, 0, 0, 1, 0, 0, .003, -1), 16, IDENTITY, 16),
+    "sideways": (2, IDENTITY, 1, (0, 0, 0, 0, 0, -1, 0, 1, 0), 16),
+    "inside": (2, IDENTITY, 1, (0, -1, 375, 1, 0, -500, -375, 500, 0), 4),
+    "normalised": (2, IDENTITY, 1, (0, -.3, 0, .3, 0, -.8, 0, .8, 0), 2e-5),
+    "both": (3, IDENTITY, 900, (0, 0, 0, 0, 0, -1, 0, 1, 0), 16),
+    "none": (0, IDENTITY, 1, IDENTITY, 1),
+}
+
+
+def geometry(name, flags, h, h_error, f, f_error, count=100):
+    """Locations near and far from meeting it; or equal, every third."""
+    draw = random.Random(name)
+    scale = 1000 if name != "normalised" else 1
+    left = [(draw.uniform(0, scale), draw.uniform(0, scale))
+            for _ in range(count)]
+    right = [(x, y) if i % 3 == 0 else (x + draw.gauss(0, scale / 50),
+                                        y + draw.gauss(0, scale / 200))
+             for i, (x, y) in enumerate(left)]
+    return struct.pack(f"<B{20 + 4 * count}f", flags, *h, h_error, *f, f_error,
+                       *(value for point in left + right for value in point))
+
+
 def write(folder, name, content):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(content)
@@ -134,6 +161,8 @@ def main(folder):
     with sqlite3.connect(path) as db:
         db.executescript(ODD)
     compact(path)
+    for name, values in GEOMETRIES.items():
+        write(folder / "geometry", name, geometry(name, *values))
     for number, text in enumerate(LISTS):
         write(folder / "pair_list", f"{number}.txt", text.encode())
 
