@@ -183,9 +183,9 @@ void run(const char* kind, bool with_f, bool with_h, const survey& data) {
   const auto steps = [&](int last) {
     return bench::measure(
                [&](cudaStream_t stream) {
-                 const serac::device::detail::guided_wave<serac::default_policy> wave(
+                 serac::device::detail::guided_wave<serac::default_policy> wave(
                      batch.images.descriptors, batch.images.descriptors, batch.keypoints, batch.keypoints, count,
-                     range_at, options.cross_check, workspace.data(), stream);
+                     options.cross_check, workspace.data(), stream);
                  serac::throw_on_error(wave.publish(range_at, [&](std::int64_t p) { return geometries[p]; }));
                  if (last > 0) serac::throw_on_error(wave.order());
                  if (last > 1) serac::throw_on_error(wave.plan());

@@ -147,6 +147,8 @@ struct feature_order {
   float inverse_distance;  ///< of the epipole from the center; 0: at infinity
   float inverse_scale;     ///< of distances across the axis
   float first_angle, inverse_angles;
+  float roundness;  ///< of y in from_epipole, against x: 1: they are scaled alike
+  float farthest;   ///< at least the distance of any feature from the epipole, in that of the center
 
   /// Places features, in the right image, that are to be compared with locations there.
   SERAC_HOST_DEVICE static feature_order of_locations(const point_box& right, float max_squared_error) {
@@ -202,6 +204,8 @@ struct feature_order {
     // Beyond this the epipole is the center: nothing is nearer than a thousandth of the image.
     order.inverse_distance = lesser_of(order.inverse_distance, 1000 * order.inverse_scale);
     order.inverse_scale = greater_of(order.inverse_scale, order.inverse_distance);
+    order.roundness = order.inverse_scale > 0 ? order.inverse_distance / order.inverse_scale : 0;
+    order.farthest = 1 + order.inverse_distance * half_diagonal;
 
     // The angles there are, if the epipole lies outside; else all.
     float first = greatest_float, last = -greatest_float;
@@ -251,14 +255,9 @@ struct feature_order {
     const point q = from_epipole(p);
     // Rings: the farthest has half of the bins, the next a quarter, ... A ring begins at a third of the
     // distance of the next: measured.
-    const float ratio = inverse_scale > 0 ? inverse_distance / inverse_scale : 0;  // 1: y is scaled like x
-    const float distance = sqrtf(q.x * q.x + q.y * q.y * ratio * ratio);
-    const float farthest = 1 + inverse_distance *
-                                   sqrtf((box.max_x - box.min_x) * (box.max_x - box.min_x) +
-                                         (box.max_y - box.min_y) * (box.max_y - box.min_y)) /
-                                   2;
+    const float distance = sqrtf(q.x * q.x + q.y * q.y * roundness * roundness);
     int first_bin = 0, bins = guided_bins / 2;
-    for (float edge = farthest / 3; distance < edge && bins > 32; edge /= 3) first_bin += bins, bins /= 2;
+    for (float edge = farthest / 3; distance < edge && bins > 32; edge *= 1.0f / 3) first_bin += bins, bins /= 2;
     const float place = (atan2f(q.y, q.x) - first_angle) * inverse_angles * static_cast<float>(bins);
     return first_bin + (place > 0 ? (place < static_cast<float>(bins - 1) ? static_cast<int>(place) : bins - 1) : 0);
   }

@@ -44,8 +44,8 @@ struct tie_of<Policy, std::void_t<typename Policy::tie>> {
 
 /// What the pairs of a guided wave need together.
 struct guided_extent {
-  std::int64_t pairs = 0, rows = 0, columns = 0, tasks = 0;
-  int most_rows = 0;
+  std::int64_t rows = 0, columns = 0, tasks = 0;
+  int most_rows = 0, most_features = 0;
 
   /// Places the next pair behind those before.
   kernel::guided_pair add(const range_pair& ranges, const two_view_geometry& geometry = {}) noexcept {
@@ -58,55 +58,56 @@ struct guided_extent {
     pair.first_row = rows;
     pair.first_column = columns;
     pair.geometry = geometry;
-    ++pairs;
     tasks += whole_tiles(pair.left_count) / guided_tile * kernel::guided_chunks(pair.right_count).count;
     rows += whole_tiles(pair.left_count);
     columns += whole_tiles(pair.right_count);
     most_rows = std::max(most_rows, pair.left_count);
+    most_features = std::max({most_features, pair.left_count, pair.right_count});
     return pair;
   }
 };
 
-/// The extent of `count` pairs; `range_at(i)` is the range_pair of pair i.
-template <class RangeAt>
-guided_extent guided_extent_of(std::int64_t count, RangeAt range_at) noexcept {
-  guided_extent extent;
-  for (std::int64_t i = 0; i < count; ++i) extent.add(range_at(i));
-  return extent;
-}
-
 /// What a guided wave keeps in its workspace.
 struct guided_scratch {
   kernel::guided_arrays arrays{};
-  kernel::guided_pair* pairs;
+  kernel::guided_pair* pairs = nullptr;
 
-  guided_scratch(workspace_carver& carver, const guided_extent& extent, bool cross_check) {
-    arrays.pairs = pairs = carver.take<kernel::guided_pair>(extent.pairs);
-    arrays.rows = features(carver, extent.pairs, extent.rows);
-    arrays.columns = features(carver, extent.pairs, extent.columns);
+  /// Takes what a number of pairs needs, whatever they are.
+  void take_pairs(workspace_carver& carver, std::int64_t count) {
+    arrays.pairs = pairs = carver.take<kernel::guided_pair>(count);
+    for (kernel::guided_features* f : {&arrays.rows, &arrays.columns}) {
+      f->counts = carver.take<std::int32_t>(count);
+      f->reaches = carver.take<float>(count);
+      f->orders = carver.take<feature_order>(count);
+    }
+    arrays.task_counts = carver.take<kernel::guided_task_counts>(1);
+    arrays.match_counts = carver.take<std::uint32_t>(count);
+  }
+  /// Takes the rest.
+  void take_features(workspace_carver& carver, const guided_extent& extent, bool cross_check) {
+    for (kernel::guided_features* f : {&arrays.rows, &arrays.columns}) {
+      const std::int64_t places = f == &arrays.rows ? extent.rows : extent.columns;
+      f->bins = carver.take<std::int16_t>(places);
+      f->index = carver.take<std::int32_t>(places);
+      f->tiles = carver.take<tile_bounds>(places / guided_tile);
+    }
     arrays.column_terms = carver.take<epipolar::column_terms>(extent.columns);
     arrays.tasks = carver.take<kernel::guided_task>(extent.tasks);
-    arrays.task_counts = carver.take<kernel::guided_task_counts>(1);
     arrays.row_cells = carver.take<thread::top2_cell>(extent.rows);
     arrays.column_cells = cross_check ? carver.take<thread::top2_cell>(extent.columns) : nullptr;
     arrays.matches = carver.take<std::uint32_t>(extent.rows);
-    arrays.match_counts = carver.take<std::uint32_t>(extent.pairs);
-  }
-
- private:
-  static kernel::guided_features features(workspace_carver& carver, std::int64_t pairs, std::int64_t places) {
-    kernel::guided_features f;
-    f.index = carver.take<std::int32_t>(places);
-    f.tiles = carver.take<tile_bounds>(places / guided_tile);
-    f.counts = carver.take<std::int32_t>(pairs);
-    f.reaches = carver.take<float>(pairs);
-    return f;
   }
 };
 
-inline std::size_t guided_workspace(const guided_extent& extent, bool cross_check) noexcept {
+/// Bytes of workspace that a wave of `count` pairs takes; `range_at(i)` is the range_pair of pair i.
+template <class RangeAt>
+std::size_t guided_workspace(std::int64_t count, RangeAt range_at, bool cross_check) noexcept {
+  guided_extent extent;
+  for (std::int64_t i = 0; i < count; ++i) extent.add(range_at(i));
   workspace_carver carver(nullptr);
-  guided_scratch(carver, extent, cross_check);
+  guided_scratch scratch;
+  scratch.take_pairs(carver, count);
+  scratch.take_features(carver, extent, cross_check);
   return carver.used();
 }
 
@@ -119,41 +120,48 @@ class guided_wave {
   using view = descriptor_view<element>;
   using tie = typename tie_of<Policy>::type;
 
-  /// `range_at(i)` is the range_pair of pair i.
-  template <class RangeAt>
+  /// `left`, `right` and their points are the buffers that the images of the `pair_count` pairs lie in; the workspace
+  /// is that of guided_workspace.
   guided_wave(const view& left, const view& right, const keypoint_view& left_points, const keypoint_view& right_points,
-              std::int64_t pair_count, RangeAt range_at, bool cross_check, void* workspace,
-              cudaStream_t stream) noexcept
+              std::int64_t pair_count, bool cross_check, void* workspace, cudaStream_t stream) noexcept
       : left_(left),
         right_(right),
         left_points_(left_points),
         right_points_(right_points),
-        extent_(guided_extent_of(pair_count, range_at)),
+        pair_count_(pair_count),
+        cross_check_(cross_check),
         carver_(workspace),
-        scratch_(carver_, extent_, cross_check),
         stream_(stream) {}
 
-  /// Brings the pairs to the device, 24 a launch; `geometry_at(i)` is the geometry of pair i.
+  /// Places all pairs and brings them to the device, 24 a launch; the first step. `range_at(i)` is the range_pair of
+  /// pair i, `geometry_at(i)` its geometry.
   template <class RangeAt, class GeometryAt>
-  status publish(RangeAt range_at, GeometryAt geometry_at) const noexcept {
-    guided_extent placed;
-    for (std::int64_t first = 0; first < extent_.pairs; first += kernel::guided_pair_slice::capacity) {
+  status publish(RangeAt range_at, GeometryAt geometry_at) noexcept {
+    scratch_.take_pairs(carver_, pair_count_);
+    for (std::int64_t first = 0; first < pair_count_; first += kernel::guided_pair_slice::capacity) {
       kernel::guided_pair_slice slice;
-      const int count = static_cast<int>(std::min<std::int64_t>(extent_.pairs - first, slice.capacity));
-      for (int i = 0; i < count; ++i) slice.pairs[i] = placed.add(range_at(first + i), geometry_at(first + i));
+      const int count = static_cast<int>(std::min<std::int64_t>(pair_count_ - first, slice.capacity));
+      for (int i = 0; i < count; ++i) slice.pairs[i] = extent_.add(range_at(first + i), geometry_at(first + i));
       if (auto s = launch("publish_guided_pairs", kernel::publish_guided_pairs<>, dim3(1), 32, 0, stream_, slice, count,
                           scratch_.pairs + first, scratch_.arrays.match_counts + first, scratch_.arrays.task_counts);
           !s.ok()) {
         return s;
       }
     }
+    scratch_.take_features(carver_, extent_, cross_check_);
     return {};
   }
 
   status order() const noexcept {
     if (extent_.most_rows == 0) return {};
-    return launch("order_features", kernel::order_features<tie>, dim3(2, pairs()), kernel::guided_order_threads, 0,
-                  stream_, scratch_.arrays, left_points_, right_points_);
+    if (auto s = launch("order_features", kernel::order_features<>, dim3(2, pairs()), kernel::guided_order_threads, 0,
+                        stream_, scratch_.arrays, left_points_, right_points_);
+        !s.ok()) {
+      return s;
+    }
+    const dim3 grid(blocks_for(extent_.most_features, guided_tile * kernel::guided_bound_threads / 32), pairs(), 2);
+    return launch("bound_tiles", kernel::bound_tiles<tie>, grid, kernel::guided_bound_threads, 0, stream_,
+                  scratch_.arrays, left_points_, right_points_);
   }
 
   status plan() const noexcept {
@@ -185,14 +193,14 @@ class guided_wave {
 
   template <class Lists>
   status write(const match_options& options, const Lists& lists) const noexcept {
-    return write_lists(scratch_.arrays.matches, kernel::guided_rows{scratch_.arrays}, extent_.pairs, extent_.most_rows,
+    return write_lists(scratch_.arrays.matches, kernel::guided_rows{scratch_.arrays}, pair_count_, extent_.most_rows,
                        options, lists, stream_);
   }
 
   /// All steps.
   template <class RangeAt, class GeometryAt, class Acceptance, class Lists>
   status run(RangeAt range_at, GeometryAt geometry_at, const match_options& options, const Acceptance& accept,
-             const Lists& lists) const noexcept {
+             const Lists& lists) noexcept {
     if (auto s = publish(range_at, geometry_at); !s.ok()) return s;
     if (auto s = order(); !s.ok()) return s;
     if (auto s = plan(); !s.ok()) return s;
@@ -202,10 +210,12 @@ class guided_wave {
   }
 
  private:
-  unsigned pairs() const noexcept { return static_cast<unsigned>(extent_.pairs); }
+  unsigned pairs() const noexcept { return static_cast<unsigned>(pair_count_); }
 
   view left_, right_;
   keypoint_view left_points_, right_points_;
+  std::int64_t pair_count_;
+  bool cross_check_;
   guided_extent extent_;
   workspace_carver carver_;
   guided_scratch scratch_;
@@ -258,7 +268,7 @@ bool orders_features() noexcept {
 
 }  // namespace detail
 
-/// Bytes of workspace that `match_guided` needs for two images, whatever is admissible: at most about 36 for each left
+/// Bytes of workspace that `match_guided` needs for two images, whatever is admissible: at most about 40 for each left
 /// and 40 for each right feature. Host; pure.
 template <class Policy = default_policy>
 std::size_t match_guided_workspace(const descriptor_view<typename Policy::element>& left,
@@ -267,8 +277,8 @@ std::size_t match_guided_workspace(const descriptor_view<typename Policy::elemen
   const detail::range_pair ranges{{0, detail::capped(left, options).count}, {0, detail::capped(right, options).count}};
   std::size_t bytes = 0;
   if constexpr (detail::may_order<Policy>) {
-    bytes = detail::guided_workspace(detail::guided_extent_of(1, [&](std::int64_t) { return ranges; }),
-                                     options.cross_check);
+    bytes = detail::guided_workspace(
+        1, [&](std::int64_t) { return ranges; }, options.cross_check);
   }
   if constexpr (Policy::path == match_path::classic) {
     detail::workspace_carver carver(nullptr);
@@ -302,8 +312,8 @@ status match_guided(const descriptor_view<typename Policy::element>& left,
     if (detail::orders_features<Policy>()) {
       if (auto s = detail::check_path(Policy::path, rows.count, columns.count); !s.ok()) return s;
       const auto range_at = [&](std::int64_t) { return detail::range_pair{{0, rows.count}, {0, columns.count}}; };
-      const detail::guided_wave<Policy> wave(rows, columns, admissible.left, admissible.right, 1, range_at,
-                                             options.cross_check, workspace, stream);
+      detail::guided_wave<Policy> wave(rows, columns, admissible.left, admissible.right, 1, options.cross_check,
+                                       workspace, stream);
       return wave.run(
           range_at, [&](std::int64_t) { return two_view_geometry(admissible.geometry); }, options, accept, list);
     }
@@ -332,31 +342,38 @@ status match_guided(const descriptor_view<typename Policy::element>& left,
                               output, workspace, workspace_bytes, stream);
 }
 
+namespace detail {
+
+/// match_guided_batch_workspace of a batch whose lists are valid.
+template <class Policy>
+std::size_t checked_guided_workspace(const batch_view<typename Policy::element>& images, const match_options& options,
+                                     std::int64_t wave_pairs) noexcept {
+  std::size_t bytes = 0;
+  if constexpr (may_order<Policy>) {
+    bytes = largest_wave(images, options, wave_pairs, [&](std::int64_t count, const auto& ranges) {
+      return guided_workspace(count, ranges, options.cross_check);
+    });
+  }
+  if constexpr (Policy::path == match_path::classic) {
+    bytes = std::max(bytes, classic_batch_workspace(images, options));
+  }
+  return bytes;
+}
+
+/// The keypoints of one image of a batch.
+inline keypoint_view points_of(const keypoint_view& all, const image_range& range) noexcept {
+  return {all.data + range.first * all.stride, range.count, all.stride};
+}
+
+}  // namespace detail
+
 /// Bytes of workspace that `match_guided_batch` needs: those of its largest wave, for each pair of it what
 /// `match_guided_workspace` says. The batch is valid; where it is not, the number means nothing. Host; pure.
 template <class Policy = default_policy>
 std::size_t match_guided_batch_workspace(const batch_view<typename Policy::element>& images,
                                          const match_options& options, std::int64_t wave_pairs) noexcept {
-  using ranges = detail::batch_ranges<typename Policy::element>;
   if (wave_pairs < 1 || !detail::check_lists(images).ok()) return 0;
-  wave_pairs = std::min(wave_pairs, detail::most_wave_pairs);
-  std::size_t bytes = 0;
-  if constexpr (detail::may_order<Policy>) {
-    for (std::int64_t first = 0; first < images.pair_count; first += wave_pairs) {
-      const std::int64_t count = std::min(wave_pairs, images.pair_count - first);
-      const auto extent = detail::guided_extent_of(count, ranges{images, options, first});
-      bytes = std::max(bytes, detail::guided_workspace(extent, options.cross_check));
-    }
-  }
-  if constexpr (Policy::path == match_path::classic) {
-    for (std::int64_t p = 0; p < images.pair_count; ++p) {
-      const detail::range_pair pair = ranges{images, options}(p);
-      detail::workspace_carver carver(nullptr);
-      detail::match_scratch(carver, pair.left.count, pair.right.count, options.cross_check);
-      bytes = std::max(bytes, carver.used());
-    }
-  }
-  return bytes;
+  return detail::checked_guided_workspace<Policy>(images, options, std::min(wave_pairs, detail::most_wave_pairs));
 }
 
 /// The match lists of the pairs of a batch, judged by `accept` (see acceptance.hpp) instead of the options' ratio and
@@ -365,57 +382,39 @@ template <class Policy = default_policy, class Acceptance>
 status match_guided_batch(const guided_batch_view<typename Policy::element>& batch, const match_options& options,
                           const Acceptance& accept, const batch_output& output, std::int64_t wave_pairs,
                           void* workspace, std::size_t workspace_bytes, cudaStream_t stream) noexcept {
-  using element = typename Policy::element;
   using traits = detail::traits_of<Policy>;
-  const batch_view<element>& images = batch.images;
+  const batch_view<typename Policy::element>& images = batch.images;
   if (auto s = validate(options); !s.ok()) return s;
   if (auto s = detail::check_device_batch(images, traits::width, traits::load_bytes, wave_pairs); !s.ok()) return s;
   if (auto s = detail::check_guides(batch); !s.ok()) return s;
   if (auto s = detail::check_output(output, images, options); !s.ok()) return s;
-  const std::size_t needed = match_guided_batch_workspace<Policy>(images, options, wave_pairs);
+  wave_pairs = std::min(wave_pairs, detail::most_wave_pairs);
+  const std::size_t needed = detail::checked_guided_workspace<Policy>(images, options, wave_pairs);
   if (auto s = detail::check_workspace(workspace, workspace_bytes, needed); !s.ok()) return s;
   if (images.pair_count == 0) {
     return detail::to_status(cudaMemsetAsync(output.offsets, 0, sizeof *output.offsets, stream), "output.offsets");
   }
-  wave_pairs = std::min(wave_pairs, detail::most_wave_pairs);
 
   if constexpr (detail::may_order<Policy>) {
     if (detail::orders_features<Policy>()) {
       if (auto s = detail::check_path(Policy::path, 0, 0); !s.ok()) return s;
-      for (std::int64_t first = 0; first < images.pair_count; first += wave_pairs) {
-        const detail::batch_ranges<element> range_at{images, options, first};
-        const detail::guided_wave<Policy> wave(images.descriptors, images.descriptors, batch.keypoints, batch.keypoints,
-                                               std::min(wave_pairs, images.pair_count - first), range_at,
-                                               options.cross_check, workspace, stream);
-        const auto geometry_at = [&](std::int64_t pair) { return batch.geometries[first + pair]; };
-        const kernel::batch_lists lists{output.pairs, output.offsets + first, first == 0};
-        if (auto s = wave.run(range_at, geometry_at, options, accept, lists); !s.ok()) return s;
-      }
-      return {};
+      return detail::for_each_wave(images, options, wave_pairs, [&](std::int64_t count, const auto& ranges) {
+        detail::guided_wave<Policy> wave(images.descriptors, images.descriptors, batch.keypoints, batch.keypoints,
+                                         count, options.cross_check, workspace, stream);
+        const auto geometry_at = [&](std::int64_t pair) { return batch.geometries[ranges.first + pair]; };
+        return wave.run(ranges, geometry_at, options, accept, detail::lists_from(output, ranges.first));
+      });
     }
   }
   if constexpr (Policy::path == match_path::classic) {
-    for (std::int64_t p = 0; p < images.pair_count; ++p) {
-      const detail::range_pair ranges = detail::batch_ranges<element>{images, options}(p);
-      const auto image = [&](const image_range& range) {
-        descriptor_view<element> view = images.descriptors;
-        view.data += range.first * view.stride;
-        view.count = range.count;
-        return view;
-      };
-      const auto points = [&](const image_range& range) {
-        const keypoint_view& all = batch.keypoints;
-        return keypoint_view(all.data + range.first * all.stride, range.count, all.stride);
-      };
-      const guided_by<> guide{points(ranges.left), points(ranges.right), batch.geometries[p]};
-      const kernel::batch_lists lists{output.pairs, output.offsets + p, p == 0};
-      if (auto s = detail::classic_match_guided<Policy>(image(ranges.left), image(ranges.right), guide, options, accept,
-                                                        lists, workspace, stream);
-          !s.ok()) {
-        return s;
-      }
-    }
-    return {};
+    return detail::for_each_wave(images, options, 1, [&](std::int64_t, const auto& ranges) {
+      const detail::range_pair pair = ranges(0);
+      const guided_by<> guide{detail::points_of(batch.keypoints, pair.left),
+                              detail::points_of(batch.keypoints, pair.right), batch.geometries[ranges.first]};
+      return detail::classic_match_guided<Policy>(detail::image_of(images, pair.left),
+                                                  detail::image_of(images, pair.right), guide, options, accept,
+                                                  detail::lists_from(output, ranges.first), workspace, stream);
+    });
   }
   return {errc::unsupported_device, "policy"};
 }
@@ -426,7 +425,7 @@ status match_guided_batch(const guided_batch_view<typename Policy::element>& bat
 /// Host; asynchronous on `stream` of the current device; no allocation, no synchronisation; may be captured in a graph.
 /// Descriptors, keypoints, output and workspace are device memory. Geometries may be of all kinds, and some pairs may
 /// have none. `wave_pairs`, at least 1, is the number of pairs under way at a time: about 100 fill a GPU; the lists do
-/// not depend on it. Otherwise as `match_batch`. Cost: five launches and one for each 24 pairs a wave; by a policy of
+/// not depend on it. Otherwise as `match_batch`. Cost: six launches and one for each 24 pairs a wave; by a policy of
 /// the classic path four a pair.
 template <class Policy = default_policy>
 status match_guided_batch(const guided_batch_view<typename Policy::element>& batch, const match_options& options,

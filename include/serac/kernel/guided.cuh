@@ -20,10 +20,11 @@
 
 namespace serac::kernel {
 
-inline constexpr int guided_order_threads = 1024;  ///< of a block of order_features
-inline constexpr int guided_plan_threads = 256;    ///< of plan_tasks: eight tiles of rows, a warp each
-inline constexpr int guided_match_threads = 128;   ///< of match_tiles: four tasks at a time, a warp each
-inline constexpr int guided_judge_threads = 256;   ///< of a block of judge_matches
+inline constexpr int guided_order_threads = 512;  ///< of a block of order_features
+inline constexpr int guided_bound_threads = 256;  ///< of bound_tiles: eight tiles, a warp each
+inline constexpr int guided_plan_threads = 256;   ///< of plan_tasks: eight tiles of rows, a warp each
+inline constexpr int guided_match_threads = 128;  ///< of match_tiles: four tasks at a time, a warp each
+inline constexpr int guided_judge_threads = 256;  ///< of a block of judge_matches
 
 /// A pair of images, and where it stands in the arrays of a wave of pairs.
 struct guided_pair {
@@ -35,10 +36,12 @@ struct guided_pair {
 
 /// Features of one image of each pair, ordered; tiles of 32 are padded. Arrays over all rows (columns) of a wave.
 struct guided_features {
-  std::int32_t* index;         ///< within the image; -1 in padding
-  detail::tile_bounds* tiles;  ///< tile t stands at places 32 t to 32 t + 31
-  std::int32_t* counts;        ///< [pairs]: features in order; the others cannot match
-  float* reaches;              ///< [pairs]: point_box::reach of the image
+  std::int16_t* bins;             ///< where a feature goes, by its index; -1: it cannot match
+  std::int32_t* index;            ///< within the image; -1 in padding
+  detail::tile_bounds* tiles;     ///< tile t stands at places 32 t to 32 t + 31
+  std::int32_t* counts;           ///< [pairs]: features in order; the others cannot match
+  float* reaches;                 ///< [pairs]: point_box::reach of the image
+  detail::feature_order* orders;  ///< [pairs]
 };
 
 /// How the tiles of a pair's columns are cut into tasks: into at most 32 chunks, so that the memory of a wave's tasks
@@ -93,37 +96,55 @@ __global__ void publish_guided_pairs(const __grid_constant__ Slice slice, int co
   if (i == 0) *task_counts = {0, 0};
 }
 
-/// Orders the features of one image of a pair, and clears what later kernels write of it.
+/// One image of a pair while its features are ordered.
+struct guided_image {
+  const guided_pair& pair;
+  const guided_features& features;
+  bool is_rows;
+  int count;
+  std::int64_t first_place;
+  keypoint_view points;
+
+  SERAC_DEVICE guided_image(const guided_arrays& arrays, int pair_index, bool rows, const keypoint_view& left,
+                            const keypoint_view& right)
+      : pair(arrays.pairs[pair_index]),
+        features(rows ? arrays.rows : arrays.columns),
+        is_rows(rows),
+        count(rows ? pair.left_count : pair.right_count),
+        first_place(rows ? pair.first_row : pair.first_column),
+        points(rows ? left : right) {
+    points.data += (rows ? pair.left_first : pair.right_first) * points.stride;
+  }
+
+  /// The location that feature i is ordered by.
+  SERAC_DEVICE point place(int i) const {
+    return is_rows && pair.geometry.has_homography ? pair.geometry.homography.row(points[i]) : points[i];
+  }
+};
+
+/// Sorts the features of one image of a pair into the bins of its order.
 ///
-/// Launch: guided_order_threads threads, grid (2, pairs): x = 0 orders rows, 1 columns. RowTie is the tie order between
-/// columns: within a tile, features stand in the order of their ranks.
-template <class RowTie>
+/// Launch: guided_order_threads threads, grid (2, pairs): x = 0 sorts rows, 1 columns.
+template <class Arrays = guided_arrays>
 __global__ void __launch_bounds__(guided_order_threads)
-    order_features(guided_arrays arrays, keypoint_view left, keypoint_view right) {
-  constexpr int threads = guided_order_threads, warps = threads / 32, tile = detail::guided_tile;
-  const guided_pair& pair = arrays.pairs[blockIdx.y];
-  const bool is_rows = blockIdx.x == 0;
-  const int count = is_rows ? pair.left_count : pair.right_count;
-  const std::int64_t first_place = is_rows ? pair.first_row : pair.first_column;
-  const guided_features& features = is_rows ? arrays.rows : arrays.columns;
+    order_features(Arrays arrays, keypoint_view left, keypoint_view right) {
+  constexpr int threads = guided_order_threads, warps = threads / 32;
+  const guided_image image(arrays, static_cast<int>(blockIdx.y), blockIdx.x == 0, left, right);
+  const two_view_geometry& geometry = image.pair.geometry;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
-  left.data += pair.left_first * left.stride;
-  right.data += pair.right_first * right.stride;
 
   using scan = cub::BlockScan<int, threads>;
   __shared__ int places[detail::guided_bins];  // features in each bin; then where the next of the bin goes
   __shared__ typename scan::TempStorage scan_storage;
   __shared__ float box_parts[4][warps];
-  __shared__ std::int32_t sorted[warps][tile];
   __shared__ __align__(16) unsigned char order_bytes[sizeof(detail::feature_order)];
-  __shared__ int kept;
   auto& order = *reinterpret_cast<detail::feature_order*>(order_bytes);
 
   // The box: of the right image where locations are compared there, else of the image itself.
-  const bool of_right = pair.geometry.has_homography || !is_rows;
-  const keypoint_view& boxed = of_right ? right : left;
+  const guided_image boxed(arrays, static_cast<int>(blockIdx.y), image.is_rows && !geometry.has_homography, left,
+                           right);
   detail::point_box box;
-  for (int i = thread; i < (of_right ? pair.right_count : pair.left_count); i += threads) box.add(boxed[i]);
+  for (int i = thread; i < boxed.count; i += threads) box.add(boxed.points[i]);
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) {
     box.min_x = detail::lesser_of(__shfl_xor_sync(0xffffffffu, box.min_x, distance), box.min_x);
@@ -139,40 +160,29 @@ __global__ void __launch_bounds__(guided_order_threads)
   __syncthreads();
   if (thread == 0) {
     for (int w = 1; w < warps; ++w) {
-      box.min_x = detail::lesser_of(box_parts[0][w], box.min_x),
+      box.min_x = detail::lesser_of(box_parts[0][w], box.min_x);
       box.min_y = detail::lesser_of(box_parts[1][w], box.min_y);
-      box.max_x = detail::greater_of(box_parts[2][w], box.max_x),
+      box.max_x = detail::greater_of(box_parts[2][w], box.max_x);
       box.max_y = detail::greater_of(box_parts[3][w], box.max_y);
     }
-    const two_view_geometry& geometry = pair.geometry;
     if (geometry.has_homography) {
       order = detail::feature_order::of_locations(box, geometry.homography.max_squared_error);
     } else if (geometry.has_epipolar) {
-      order = is_rows ? detail::feature_order::around_epipole<false>(geometry.epipolar.matrix, box)
-                      : detail::feature_order::around_epipole<true>(geometry.epipolar.matrix, box);
+      order = image.is_rows ? detail::feature_order::around_epipole<false>(geometry.epipolar.matrix, box)
+                            : detail::feature_order::around_epipole<true>(geometry.epipolar.matrix, box);
     } else {
       order = detail::feature_order{};
     }
-    features.reaches[blockIdx.y] = box.reach();
-  }
-
-  // What later kernels write.
-  for (int i = thread; i < count; i += threads) {
-    if (is_rows) {
-      arrays.row_cells[first_place + i] = thread::top2_cell{};
-    } else if (arrays.column_cells != nullptr) {
-      arrays.column_cells[first_place + i] = thread::top2_cell{};
-    }
+    image.features.orders[blockIdx.y] = order;
+    image.features.reaches[blockIdx.y] = box.reach();
   }
   __syncthreads();
 
   // Counting sort. The order within a bin is anybody's.
-  const auto place_of = [&](int i) {
-    if (!is_rows) return right[i];
-    return pair.geometry.has_homography ? pair.geometry.homography.row(left[i]) : left[i];
-  };
-  for (int i = thread; i < count; i += threads) {
-    const int bin = order.bin(place_of(i));
+  std::int16_t* const bins = image.features.bins + image.first_place;
+  for (int i = thread; i < image.count; i += threads) {
+    const int bin = order.bin(image.place(i));
+    bins[i] = static_cast<std::int16_t>(bin);
     if (bin >= 0) atomicAdd(&places[bin], 1);
   }
   __syncthreads();
@@ -183,65 +193,79 @@ __global__ void __launch_bounds__(guided_order_threads)
   scan(scan_storage).ExclusiveSum(in_bin, in_bin, total);
 #pragma unroll
   for (int b = 0; b < bins_of_thread; ++b) places[thread * bins_of_thread + b] = in_bin[b];
-  if (thread == 0) kept = total, features.counts[blockIdx.y] = total;
+  if (thread == 0) image.features.counts[blockIdx.y] = total;
   __syncthreads();
-  for (int i = thread; i < count; i += threads) {
-    const int bin = order.bin(place_of(i));
-    if (bin >= 0) features.index[first_place + atomicAdd(&places[bin], 1)] = i;
+  for (int i = thread; i < image.count; i += threads) {
+    if (bins[i] >= 0) image.features.index[image.first_place + atomicAdd(&places[bins[i]], 1)] = i;
   }
-  __syncthreads();
+}
 
-  // Tiles: features by rank, column terms, bounds.
-  const int tiles = (kept + tile - 1) / tile;
-  for (int t = warp; t < tiles; t += warps) {
-    const std::int64_t place = first_place + t * tile + lane;
-    const bool exists = t * tile + lane < kept;
-    const int unsorted = exists ? features.index[place] : -1;
-    const auto rank_of = [&](int i) {
-      const auto index = static_cast<std::uint32_t>(i);
-      return i < 0 ? 0xffffffffu : is_rows ? RowTie::column_order::rank(index) : RowTie::rank(index);
-    };
-    const std::uint32_t rank = rank_of(unsorted);
-    int before = exists ? 0 : lane;
-#pragma unroll
-    for (int other = 0; other < tile; ++other) {
-      const std::uint32_t other_rank = __shfl_sync(0xffffffffu, rank, other);
-      if (exists && other_rank < rank) ++before;
-    }
-    sorted[warp][before] = unsorted;
-    __syncwarp();
-    const int i = sorted[warp][lane];
-    __syncwarp();
-    features.index[place] = i;
+/// Makes tiles of ordered features: their order within, their bounds, the terms of columns. Clears the states of the
+/// features.
+///
+/// Launch: guided_bound_threads threads, grid (tiles of the largest image / 8, pairs, 2): z = 0 for rows, 1 columns.
+/// RowTie is the tie order between columns: within a tile, features stand in the order of their ranks.
+template <class RowTie>
+__global__ void __launch_bounds__(guided_bound_threads)
+    bound_tiles(guided_arrays arrays, keypoint_view left, keypoint_view right) {
+  constexpr unsigned all = 0xffffffffu;
+  constexpr int tile = detail::guided_tile;
+  const guided_image image(arrays, static_cast<int>(blockIdx.y), blockIdx.z == 0, left, right);
+  const two_view_geometry& geometry = image.pair.geometry;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int t = static_cast<int>(blockIdx.x * (guided_bound_threads / 32) + threadIdx.x / 32);
+  const std::int64_t place = image.first_place + t * tile + lane;
 
-    const point at = place_of(exists ? i : sorted[warp][0]);
-    float squared = 0;
-    if (is_rows) {
-      if (pair.geometry.has_epipolar) squared = pair.geometry.epipolar.row(left[exists ? i : sorted[warp][0]]).squared;
-    } else {
-      epipolar::column_terms terms{at.x, at.y, 0, 0};
-      if (pair.geometry.has_epipolar) terms = pair.geometry.epipolar.column(at);
-      squared = terms.fx * terms.fx + terms.fy * terms.fy;
-      arrays.column_terms[place] = terms;
-    }
-    const point first{__shfl_sync(0xffffffffu, at.x, 0), __shfl_sync(0xffffffffu, at.y, 0)};
-    const detail::tile_frame frame = order.frame(first);
-    detail::tile_extent extent = detail::tile_extent::of(at, frame, squared);
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-      detail::tile_extent other;
-      other.min_along = __shfl_xor_sync(0xffffffffu, extent.min_along, distance);
-      other.max_along = __shfl_xor_sync(0xffffffffu, extent.max_along, distance);
-      other.min_across = __shfl_xor_sync(0xffffffffu, extent.min_across, distance);
-      other.max_across = __shfl_xor_sync(0xffffffffu, extent.max_across, distance);
-      other.min_beam = __shfl_xor_sync(0xffffffffu, extent.min_beam, distance);
-      other.max_beam = __shfl_xor_sync(0xffffffffu, extent.max_beam, distance);
-      other.squared = __shfl_xor_sync(0xffffffffu, extent.squared, distance);
-      extent.merge(other);
-    }
-    if (lane == 0) features.tiles[first_place / tile + t] = extent.bounds(frame, order.reach());
-    __syncwarp();
+  thread::top2_cell* const cells = image.is_rows ? arrays.row_cells : arrays.column_cells;
+  if (cells != nullptr && t * tile + lane < image.count) cells[place] = thread::top2_cell{};
+  const int in_tile = min(image.features.counts[blockIdx.y] - t * tile, tile);
+  if (in_tile <= 0) return;
+
+  // By rank: a bitonic sort. Padding comes last.
+  std::uint32_t rank = all;
+  if (lane < in_tile) {
+    const auto index = static_cast<std::uint32_t>(image.features.index[place]);
+    rank = image.is_rows ? RowTie::column_order::rank(index) : RowTie::rank(index);
   }
+#pragma unroll
+  for (int size = 2; size <= tile; size *= 2) {
+#pragma unroll
+    for (int step = size / 2; step > 0; step /= 2) {
+      const std::uint32_t other = __shfl_xor_sync(all, rank, step);
+      rank = ((lane & step) == 0) == ((lane & size) == 0) ? min(rank, other) : max(rank, other);
+    }
+  }
+  const int index = static_cast<int>(image.is_rows ? RowTie::column_order::index(rank) : RowTie::index(rank));
+  image.features.index[place] = lane < in_tile ? index : -1;
+
+  const int first_index = __shfl_sync(all, index, 0);
+  const int i = lane < in_tile ? index : first_index;
+  const point at = image.place(i);
+  float squared = 0;
+  if (image.is_rows) {
+    if (geometry.has_epipolar) squared = geometry.epipolar.row(image.points[i]).squared;
+  } else {
+    epipolar::column_terms terms{at.x, at.y, 0, 0};
+    if (geometry.has_epipolar) terms = geometry.epipolar.column(at);
+    squared = terms.fx * terms.fx + terms.fy * terms.fy;
+    arrays.column_terms[place] = terms;
+  }
+  const detail::feature_order& order = image.features.orders[blockIdx.y];
+  const detail::tile_frame frame = order.frame({__shfl_sync(all, at.x, 0), __shfl_sync(all, at.y, 0)});
+  detail::tile_extent extent = detail::tile_extent::of(at, frame, squared);
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    detail::tile_extent other;
+    other.min_along = __shfl_xor_sync(all, extent.min_along, distance);
+    other.max_along = __shfl_xor_sync(all, extent.max_along, distance);
+    other.min_across = __shfl_xor_sync(all, extent.min_across, distance);
+    other.max_across = __shfl_xor_sync(all, extent.max_across, distance);
+    other.min_beam = __shfl_xor_sync(all, extent.min_beam, distance);
+    other.max_beam = __shfl_xor_sync(all, extent.max_beam, distance);
+    other.squared = __shfl_xor_sync(all, extent.squared, distance);
+    extent.merge(other);
+  }
+  if (lane == 0) image.features.tiles[image.first_place / tile + t] = extent.bounds(frame, order.reach());
 }
 
 /// Lists the tasks of every pair: the chunks of columns that hold a tile which a tile of rows may be admissible to.
@@ -262,12 +286,11 @@ __global__ void __launch_bounds__(guided_plan_threads) plan_tasks(Arrays arrays)
 
   const guided_chunks chunks(pair.right_count);
   unsigned visits = 0;  // bit c: chunk c
-  for (int chunk = 0; chunk * chunks.tiles < column_tiles; ++chunk) {
-    bool may_admit = false;
-    for (int t = chunk * chunks.tiles + lane; t < min((chunk + 1) * chunks.tiles, column_tiles); t += 32) {
-      may_admit = may_admit || test.may_admit(bounds[t]);
-    }
-    if (__any_sync(all, may_admit)) visits |= 1u << chunk;
+  int chunk = 0, end = chunks.tiles;
+  for (int first = 0; first < column_tiles; first += 32) {
+    if (first == end) ++chunk, end += chunks.tiles;
+    const int t = first + lane;
+    if (__any_sync(all, t < column_tiles && test.may_admit(bounds[t]))) visits |= 1u << chunk;
   }
   if (visits == 0) return;
   std::uint32_t place = 0;
