@@ -201,7 +201,7 @@ std::vector<float> database::locations(std::int64_t image_id) {
 
 namespace {
 
-/// The numbers of a blob; the last bytes are left out if they are not a whole one.
+/// The numbers of a blob of whole ones.
 std::vector<double> doubles(const unsigned char* data, std::size_t bytes) {
   std::vector<double> values(bytes / sizeof(double));
   if (!values.empty()) std::memcpy(values.data(), data, values.size() * sizeof(double));
@@ -214,6 +214,9 @@ camera database::camera_of(std::int64_t image_id) {
   statement row(
       *this, "SELECT model, params FROM cameras WHERE camera_id = (SELECT camera_id FROM images WHERE image_id = ?)");
   if (!row.bind(1, image_id).step()) fail("image " + std::to_string(image_id) + " has no camera");
+  if (row.bytes(1) % sizeof(double) != 0) {
+    fail("image " + std::to_string(image_id) + ": its camera's parameters are not a whole number of doubles");
+  }
   return {row.integer(0), doubles(row.blob(1), row.bytes(1))};
 }
 
@@ -281,8 +284,10 @@ std::vector<pair_geometry> database::geometries() {
   statement row(*this, "SELECT pair_id, rows, config, F, E, H FROM " + geometry_table_ + " ORDER BY pair_id");
   while (row.step()) {
     const auto matrix = [&](int column) {
+      if (row.bytes(column) != 0 && row.bytes(column) != 9 * sizeof(double)) {
+        fail("pair " + std::to_string(row.integer(0)) + ": a matrix is not 3 x 3 doubles");
+      }
       std::vector<double> m = doubles(row.blob(column), row.bytes(column));
-      if (!m.empty() && m.size() != 9) fail("pair " + std::to_string(row.integer(0)) + ": a matrix is not 3 x 3");
       if (std::all_of(m.begin(), m.end(), [](double x) { return x == 0; })) m.clear();
       return m;
     };
@@ -307,17 +312,6 @@ void database::store_inliers(const std::vector<matched_pair>& lists) {
       row.bind(3, pair_id(list.pair)).step();
       row.reset();
     }
-  } catch (...) {
-    sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
-    throw;
-  }
-  execute("COMMIT");
-}
-
-void database::snapshot(const std::function<void()>& body) {
-  execute("BEGIN");
-  try {
-    body();
   } catch (...) {
     sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
     throw;

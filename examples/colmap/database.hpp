@@ -125,9 +125,6 @@ class database {
   /// is empty the pair becomes one without geometry. The smaller id of each pair comes first.
   void store_inliers(const std::vector<matched_pair>& lists);
 
-  /// Reads of `body` see one state of the database and lock it once.
-  void snapshot(const std::function<void()>& body);
-
  private:
   class statement;
   struct close {

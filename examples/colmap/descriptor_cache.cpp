@@ -31,52 +31,25 @@ void check_is_sift(const descriptor_header& header, const std::string& image_nam
 
 descriptor_cache::descriptor_cache(database& source, const std::vector<descriptor_header>& headers,
                                    std::size_t capacity_bytes)
-    : source_(source), capacity_(capacity_bytes) {
+    : source_(source),
+      cache_(
+          capacity_bytes, [this](std::uint32_t image) { return read(image); },
+          [](const features& read) { return read.data.size(); }) {
   for (const descriptor_header& header : headers) {
     headers_.emplace(static_cast<std::uint32_t>(header.image_id), header);
   }
 }
 
-void descriptor_cache::load(const std::vector<std::uint32_t>& images) {
-  source_.snapshot([&] {
-    std::size_t bytes = 0;
-    for (const std::uint32_t image : images) {
-      bytes += static_cast<std::size_t>(header_of(image).bytes);
-      if (bytes > capacity_) break;
-      get(image);
-    }
-  });
-}
-
-std::shared_ptr<const features> descriptor_cache::get(std::uint32_t image) {
-  if (const auto place = places_.find(image); place != places_.end()) {
-    recent_.splice(recent_.begin(), recent_, place->second);
-    return recent_.front();
-  }
-
-  const descriptor_header header = header_of(image);
-  auto read = std::make_shared<features>(features{header, source_.descriptors(image)});
-  if (static_cast<std::int64_t>(read->data.size()) != header.bytes) {
+features descriptor_cache::read(std::uint32_t image) const {
+  descriptor_header header;
+  header.image_id = image;
+  if (const auto found = headers_.find(image); found != headers_.end()) header = found->second;
+  features read{header, source_.descriptors(image)};
+  if (static_cast<std::int64_t>(read.data.size()) != header.bytes) {
     throw std::runtime_error(source_.path() + ": the descriptors of image " + std::to_string(image) +
                              " changed while it was being matched");
   }
-  used_ += read->data.size();
-  recent_.push_front(std::move(read));
-  places_[image] = recent_.begin();
-  while (used_ > capacity_ && recent_.size() > 1) {
-    const features& oldest = *recent_.back();
-    used_ -= oldest.data.size();
-    places_.erase(static_cast<std::uint32_t>(oldest.header.image_id));
-    recent_.pop_back();
-  }
-  return recent_.front();
-}
-
-descriptor_header descriptor_cache::header_of(std::uint32_t image) const {
-  if (const auto found = headers_.find(image); found != headers_.end()) return found->second;
-  descriptor_header none;
-  none.image_id = image;
-  return none;
+  return read;
 }
 
 }  // namespace serac_colmap

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <serac/view.hpp>
 
 #include "database.hpp"
+#include "image_cache.hpp"
 
 namespace serac_colmap {
 
@@ -34,27 +34,22 @@ bool has_sift_size(const descriptor_header& header);
 /// all.
 void check_is_sift(const descriptor_header& header, const std::string& image_name);
 
-/// Reads descriptors and keeps them up to a number of bytes; what was used longest ago goes first.
+/// Reads descriptors and keeps those of the images used last.
 class descriptor_cache {
  public:
   /// `headers` are those of all images that will be asked for; an image without one has no descriptors.
   descriptor_cache(database& source, const std::vector<descriptor_header>& headers, std::size_t capacity_bytes);
+  descriptor_cache(const descriptor_cache&) = delete;
+  descriptor_cache& operator=(const descriptor_cache&) = delete;
 
-  /// Reads the images that are not there yet, as many as fit, in one transaction.
-  void load(const std::vector<std::uint32_t>& images);
-  /// The image's descriptors, read now if need be. They live as long as the pointer, whatever the cache drops.
-  std::shared_ptr<const features> get(std::uint32_t image);
+  std::shared_ptr<const features> get(std::uint32_t image) { return cache_.get(image); }
 
  private:
-  using entry = std::shared_ptr<const features>;
-
-  descriptor_header header_of(std::uint32_t image) const;
+  features read(std::uint32_t image) const;
 
   database& source_;
   std::unordered_map<std::uint32_t, descriptor_header> headers_;
-  std::size_t capacity_, used_ = 0;
-  std::list<entry> recent_;  // the one used last comes first
-  std::unordered_map<std::uint32_t, std::list<entry>::iterator> places_;
+  image_cache<features> cache_;
 };
 
 }  // namespace serac_colmap

@@ -3,8 +3,8 @@
 #include "guided.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iomanip>
 #include <iostream>
 #include <map>
 #include <set>
@@ -17,15 +17,15 @@
 
 #include "camera.hpp"
 #include "descriptor_cache.hpp"
+#include "image_cache.hpp"
 #include "interrupt.hpp"
+#include "list_store.hpp"
 #include "plan.hpp"
 #include "progress.hpp"
 
 namespace serac_colmap {
 
 namespace {
-
-constexpr double store_interval = 5;  // seconds
 
 /// COLMAP's two-view configurations.
 enum config : std::int64_t { calibrated = 2, uncalibrated, planar, panoramic, planar_or_panoramic };
@@ -70,10 +70,6 @@ struct guided_pair {
   serac::two_view_geometry geometry;
 };
 
-void copy(const std::vector<double>& matrix, float (&to)[9]) {
-  std::transform(matrix.begin(), matrix.end(), to, [](double x) { return static_cast<float>(x); });
-}
-
 /// The images that take part, and their cameras.
 class guided_plan {
  public:
@@ -114,25 +110,28 @@ class guided_plan {
   guided_pair guided(const pair_geometry& row) {
     const image_pair pair = pair_of(row.pair_id);
     const auto named = [&] { return "images '" + name(pair.first) + "' and '" + name(pair.second) + "'"; };
-    const std::vector<double>& matrix = row.config == calibrated     ? row.essential
-                                        : row.config == uncalibrated ? row.fundamental
-                                                                     : row.homography;
-    if (matrix.empty()) {
+    const auto [letter, matrix] = row.config == calibrated     ? std::pair("E", &row.essential)
+                                  : row.config == uncalibrated ? std::pair("F", &row.fundamental)
+                                                               : std::pair("H", &row.homography);
+    const auto refuse = [&, letter = letter](const std::string& what) {
       throw std::runtime_error(source_.path() + ": " + named() + ": their geometry (config " +
-                               std::to_string(row.config) + ") has no matrix " +
-                               (row.config == calibrated     ? "E"
-                                : row.config == uncalibrated ? "F"
-                                                             : "H"));
+                               std::to_string(row.config) + ") has " + what + letter);
+    };
+    if (matrix->empty()) refuse("no matrix ");
+    std::array<float, 9> entries;
+    std::transform(matrix->begin(), matrix->end(), entries.begin(), [](double x) { return static_cast<float>(x); });
+    if (!std::all_of(entries.begin(), entries.end(), [](float x) { return std::isfinite(x); })) {
+      refuse("an entry that is not a finite number in its matrix ");
     }
     guided_pair made{pair, row.config == calibrated, {}};
     if (row.config >= planar) {
       serac::homography h;
-      copy(matrix, h.matrix);
+      std::copy(entries.begin(), entries.end(), h.matrix);
       h.max_squared_error = static_cast<float>(max_error_ * max_error_);
       made.geometry = h;
     } else {
       serac::epipolar f;
-      copy(matrix, f.matrix);
+      std::copy(entries.begin(), entries.end(), f.matrix);
       double squared = max_error_ * max_error_;
       if (made.normalised) {
         const double left = normalised_distance(learn_camera(pair.first), max_error_);
@@ -172,12 +171,48 @@ class guided_plan {
   std::map<std::uint32_t, camera> cameras_;
 };
 
+/// x and y of the features of images, in pixels or normalised, of the images used last. It has room for as many images
+/// as there is for descriptors, which are 16 times as large.
+class location_cache {
+ public:
+  location_cache(database& source, const image_table& images, const guided_plan& plan, std::size_t descriptor_bytes)
+      : pixels_(
+            descriptor_bytes / 16, [&](std::uint32_t image) { return source.locations(image); }, &bytes),
+        normalised_(
+            descriptor_bytes / 16,
+            [&, this](std::uint32_t image) {
+              std::vector<float> points = *pixels_.get(image);
+              normalise(plan.camera_of(image), points);
+              return points;
+            },
+            &bytes),
+        source_(source),
+        images_(images) {}
+
+  /// Throws unless there is one for each of the image's `features`.
+  std::shared_ptr<const std::vector<float>> get(std::uint32_t image, bool normalised, std::int64_t features) {
+    auto points = (normalised ? normalised_ : pixels_).get(image);
+    if (static_cast<std::int64_t>(points->size()) != 2 * features) {
+      throw std::runtime_error(source_.path() + ": image '" + images_.name(image) + "' has " +
+                               std::to_string(points->size() / 2) + " keypoints, but " + std::to_string(features) +
+                               " descriptors");
+    }
+    return points;
+  }
+
+ private:
+  static std::size_t bytes(const std::vector<float>& points) { return points.size() * sizeof(float); }
+
+  image_cache<std::vector<float>> pixels_, normalised_;
+  const database& source_;
+  const image_table& images_;
+};
+
 }  // namespace
 
 void run_guided(database& target, const match_settings& settings, double max_error, bool dry_run) {
   const match_limits limits = limits_of(target, settings.max_num_matches);
-  serac::match_options options = options_of(settings, limits);
-  options.max_matches = limits.matches;
+  const serac::match_options options = options_of(settings, limits);
   const image_table images(target);
   const guided_plan plan(target, images, max_error);
   std::cout << plan.pairs.size() + static_cast<std::size_t>(plan.skipped)
@@ -188,55 +223,38 @@ void run_guided(database& target, const match_settings& settings, double max_err
 
   const auto start = steady::now();
   const std::unique_ptr<guided_matcher> matcher = make_guided_matcher(options, settings.where);
-  descriptor_cache cache(target, images.headers(), settings.cache_bytes);
-  const auto locations = [&](std::uint32_t image, std::int64_t features, bool normalised) {
-    std::vector<float> points = target.locations(image);
-    if (static_cast<std::int64_t>(points.size()) != 2 * features) {
-      throw std::runtime_error(target.path() + ": image '" + images.name(image) + "' has " +
-                               std::to_string(points.size() / 2) + " keypoints, but " + std::to_string(features) +
-                               " descriptors");
-    }
-    if (normalised) normalise(plan.camera_of(image), points);
-    return points;
-  };
-
-  progress shown(static_cast<std::int64_t>(plan.pairs.size()));
-  std::vector<matched_pair> waiting;
-  std::int64_t done = 0, nonempty = 0, matches = 0;
-  auto stored = steady::now();
-  const auto store = [&] {
-    target.store_inliers(std::exchange(waiting, {}));  // not tried again if it fails
-    stored = steady::now();
-  };
+  descriptor_cache descriptors(target, images.headers(), settings.cache_bytes);
+  location_cache locations(target, images, plan, settings.cache_bytes);
+  list_store store([&](const auto& lists) { target.store_inliers(lists); }, images, limits, settings.min_num_inliers,
+                   static_cast<std::int64_t>(plan.pairs.size()));
+  double reading = 0, matching = 0;
   const interrupt_scope scope;
   try {
     for (const guided_pair& each : plan.pairs) {
       if (scope.interrupted()) break;
-      const auto left = cache.get(each.pair.first), right = cache.get(each.pair.second);
-      const auto left_points = locations(each.pair.first, left->header.rows, each.normalised);
-      const auto right_points = locations(each.pair.second, right->header.rows, each.normalised);
+      const auto read = [&](std::uint32_t image) {
+        const auto features = descriptors.get(image);
+        return std::pair(features, locations.get(image, each.normalised, features->header.rows));
+      };
+      const auto [left, left_points] = timed(reading, [&] { return read(each.pair.first); });
+      const auto [right, right_points] = timed(reading, [&] { return read(each.pair.second); });
       const serac::guided_by<> guide{
-          {left_points.data(), left->header.rows}, {right_points.data(), right->header.rows}, each.geometry};
-      matched_pair list{each.pair, matcher->match(left->view(), right->view(), guide).pairs};
-      if (static_cast<std::int64_t>(list.matches.size()) < settings.min_num_inliers) list.matches.clear();
-      matches += static_cast<std::int64_t>(list.matches.size());
-      nonempty += !list.matches.empty();
-      waiting.push_back(std::move(list));
-      ++done;
-      shown.advance();
-      if (seconds_since(stored) > store_interval) store();
+          {left_points->data(), left->header.rows}, {right_points->data(), right->header.rows}, each.geometry};
+      const auto views = std::pair(left->view(), right->view());
+      const serac::match_list list = timed(matching, [&] { return matcher->match(views.first, views.second, guide); });
+      store.add(each.pair, list.pairs.data(), static_cast<std::int64_t>(list.pairs.size()));
     }
   } catch (...) {
-    store();  // what came before the fault
+    store.store();  // what came before the fault
     throw;
   }
-  store();
-  if (done < static_cast<std::int64_t>(plan.pairs.size())) {
-    throw_interrupted(done, "the same command begins again, with the same lists");
+  store.store();
+  if (store.pairs() < static_cast<std::int64_t>(plan.pairs.size())) {
+    throw_interrupted(store.pairs(), "the same command begins again, with the same lists");
   }
-  std::cout << "matched " << plan.pairs.size() << " pairs again on " << matcher->name() << ": " << nonempty
-            << " have inliers, " << matches << " in all\n"
-            << std::fixed << std::setprecision(3) << "seconds: " << seconds_since(start) << '\n';
+  std::cout << "matched " << store.pairs() << " pairs again on " << matcher->name() << ": " << store.nonempty()
+            << " have inliers, " << store.matches() << " in all\n";
+  print_times(std::cout, matching, reading, store.seconds(), seconds_since(start), false);
 }
 
 }  // namespace serac_colmap

@@ -36,7 +36,7 @@ void list_store::store() {
   const std::vector<matched_pair> lists = std::exchange(waiting_, {});  // not tried again if it fails
   waiting_matches_ = 0;
   if (!lists.empty()) {
-    timed(seconds_, [&] { target_.store(lists); });
+    timed(seconds_, [&] { keep_(lists); });
   }
   stored_ = steady::now();
 }

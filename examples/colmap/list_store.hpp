@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Where match lists go: into the database, as COLMAP would store them.
+/// Where match lists go on their way into the database.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include <serac/output.hpp>
@@ -19,9 +21,16 @@ namespace serac_colmap {
 /// few seconds or megabytes, so that a run that is stopped in any way loses no more than that.
 class list_store {
  public:
-  list_store(database& target, const image_table& images, const match_limits& limits, std::int64_t min_num_inliers,
+  /// Stores lists in one transaction, such as database::store.
+  using keeper = std::function<void(const std::vector<matched_pair>&)>;
+
+  list_store(keeper keep, const image_table& images, const match_limits& limits, std::int64_t min_num_inliers,
              std::int64_t pair_count)
-      : target_(target), images_(images), limits_(limits), min_num_inliers_(min_num_inliers), progress_(pair_count) {}
+      : keep_(std::move(keep)),
+        images_(images),
+        limits_(limits),
+        min_num_inliers_(min_num_inliers),
+        progress_(pair_count) {}
 
   /// The list of a pair: cut, with a warning, where it is longer than the limit, empty where it is too short.
   void add(image_pair pair, const serac::match_pair* matches, std::int64_t count);
@@ -34,7 +43,7 @@ class list_store {
   double seconds() const { return seconds_; }          ///< spent storing
 
  private:
-  database& target_;
+  keeper keep_;
   const image_table& images_;
   match_limits limits_;
   std::int64_t min_num_inliers_;

@@ -128,9 +128,9 @@ void print_summary(std::ostream& out, const list_store& store, const plan& work,
       << store.matches() << " in all; " << work.skipped << " pairs skipped\n";
 }
 
-void print_times(std::ostream& out, double matching, double reading, double writing, double in_all) {
+void print_times(std::ostream& out, double matching, double reading, double writing, double in_all, bool overlapping) {
   out << std::fixed << std::setprecision(3) << "seconds: " << matching << " matching, " << reading << " reading, "
-      << writing << " writing, " << in_all << " in all (they overlap)\n";
+      << writing << " writing, " << in_all << " in all" << (overlapping ? " (they overlap)" : "") << '\n';
 }
 
 void run(database& target, const pair_generator& pairs, const match_settings& settings, bool dry_run) {
@@ -143,7 +143,8 @@ void run(database& target, const pair_generator& pairs, const match_settings& se
   if (dry_run || work.to_do == 0) return;
 
   const backend matching = make_backend(options, settings.where);
-  list_store store(target, images, limits, settings.min_num_inliers, work.to_do);
+  list_store store([&](const auto& lists) { target.store(lists); }, images, limits, settings.min_num_inliers,
+                   work.to_do);
   pair_feed feed(work, images, pairs.start());
   const interrupt_scope scope;
   serac::survey::run_result result;

@@ -99,6 +99,7 @@ serac::survey::run_result match_survey(const database& source, const image_table
 /// Lines for people: what there is to do, what was done, and the seconds that it took.
 void print_plan(std::ostream& out, const plan& work, const image_table& images);
 void print_summary(std::ostream& out, const list_store& store, const plan& work, const std::string& where);
-void print_times(std::ostream& out, double matching, double reading, double writing, double in_all);
+void print_times(std::ostream& out, double matching, double reading, double writing, double in_all,
+                 bool overlapping = true);
 
 }  // namespace serac_colmap

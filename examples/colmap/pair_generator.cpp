@@ -12,6 +12,8 @@ namespace serac_colmap {
 
 namespace {
 
+const std::string byte_order_mark = "\xEF\xBB\xBF";  // of UTF-8, with which some editors begin a file
+
 using ids_by_name = std::unordered_map<std::string, std::uint32_t>;
 
 std::vector<std::uint32_t> ids_of(const std::vector<image>& images) {
@@ -102,6 +104,7 @@ pair_generator listed_pairs(const std::vector<image>& images, const std::string&
   std::unordered_set<std::int64_t> seen;
   std::string text;
   for (std::int64_t number = 1; std::getline(file, text); ++number) {
+    if (number == 1 && text.rfind(byte_order_mark, 0) == 0) text.erase(0, byte_order_mark.size());
     const std::string line = trimmed(text);
     if (line.empty() || line[0] == '#') continue;
     const image_pair pair = parse_pair(line, ids, path + ", line " + std::to_string(number) + ": ");

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iostream>
+#include <stdexcept>
+#include <string>
 #include <unordered_set>
 
 #include "descriptor_cache.hpp"
@@ -41,6 +43,10 @@ match_limits limits_of(database& source, std::int64_t max_num_matches) {
 image_table::image_table(database& source) : images_(source.images()) {
   for (std::size_t i = 0; i < images_.size(); ++i) numbers_.emplace(static_cast<std::uint32_t>(images_[i].id), i);
   for (const descriptor_header& header : source.descriptor_headers()) {
+    if (!headers_.empty() && headers_.back().image_id == header.image_id) {
+      throw std::runtime_error(source.path() + ": image '" + name(static_cast<std::uint32_t>(header.image_id)) +
+                               "' has more than one row of descriptors");
+    }
     const bool known = header.image_id >= 0 && header.image_id < id_limit &&
                        numbers_.count(static_cast<std::uint32_t>(header.image_id)) > 0;
     if (known) headers_.push_back(header);

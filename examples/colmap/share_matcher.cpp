@@ -3,6 +3,7 @@
 #include "share_matcher.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace serac_colmap {
@@ -10,7 +11,7 @@ namespace serac_colmap {
 share_matcher::share_matcher(const database& source, const image_table& images, const serac::match_options& options,
                              const match_settings& settings)
     : backend_(make_backend(options, settings.where)) {
-  thread_ = std::thread([this, &source, &images, options, &settings] {
+  const auto body = [this, &source, &images, options, &settings] {
     try {
       result_ = match_survey(
           source, images, backend_, [this](serac::image_pair* list, std::int64_t room) { return pull(list, room); },
@@ -20,7 +21,12 @@ share_matcher::share_matcher(const database& source, const image_table& images, 
     }
     const std::lock_guard lock(mutex_);
     returned_ = true;
-  });
+  };
+  try {
+    thread_ = std::thread(body);
+  } catch (const std::system_error&) {
+    throw serac::error({serac::errc::out_of_memory, "a thread of the run"});
+  }
 }
 
 share_matcher::~share_matcher() {

@@ -275,6 +275,32 @@ class Guided(ToolTest):
             self.refused(database, "image0001.jpg", "image0002.jpg",
                          f"no matrix {letter}")
 
+        for config, letter in ((CALIBRATED, "E"), (UNCALIBRATED, "F"),
+                               (PLANAR, "H")):
+            for value in (math.nan, -math.inf, 1e300):
+                database = fresh(f"{letter}{value}.db", config, **{
+                    letter: (*IDENTITY[:8], value)})
+                self.refused(database, "image0001.jpg", "image0002.jpg",
+                             f"not a finite number in its matrix {letter}")
+            database = fresh(f"long{letter}.db", config, **{
+                letter: IDENTITY})
+            for data in (matrix(IDENTITY) + b"x", matrix(IDENTITY)[:71],
+                         b"x"):
+                with database.open() as db:
+                    db.execute(f"UPDATE two_view_geometries SET {letter} = ?",
+                               (data,))
+                self.refused(database, f"pair {pair_id(1, 2)}",
+                             "a matrix is not 3 x 3 doubles")
+        database = fresh("long.db", CALIBRATED, E=SAME_Y)
+        with database.open() as db:
+            db.execute("UPDATE cameras SET params = ?", (bytes(25),))
+        self.refused(database, "image 1", "not a whole number of doubles")
+
+        # Nor does a matrix that is not needed.
+        database = fresh("unneeded NaN.db", PLANAR, H=SHIFT, F=(math.nan,) * 9)
+        self.run_tool("guided", database)
+        self.assertEqual(self.inliers(database)[pair_id(1, 2)][0], 40)
+
         database = fresh("keypoints.db", PLANAR, H=SHIFT)
         with database.open() as db:
             db.execute("UPDATE keypoints SET rows = 39, data = substr(data,"
@@ -373,6 +399,29 @@ class Guided(ToolTest):
         self.run_tool("guided", database)
         self.assertEqual(database.dump(but=()), before)
 
+    def test_small_cache(self):
+        """Images are read again, and the lists are the same; so are those of
+        pairs that see an image's features in pixels and normalised."""
+        left, right, matches = self.shifted(40, 10, dx=9, dy=0)
+        databases = [self.database(name=f"{n}.db") for n in range(2)]
+        for database in databases:
+            for number in range(1, 7):
+                self.add(database, number, right if number % 2 == 0 else left)
+            for first in range(1, 6):
+                for second in range(first + 1, 7):
+                    config = (CALIBRATED, UNCALIBRATED)[first % 2]
+                    self.relate(database, first, second, config, F=SAME_Y,
+                                E=SAME_Y)
+        self.run_tool("guided", databases[0])
+        result = self.run_tool("guided", databases[1], "--cache_mib", 0)
+        self.assertEqual(databases[0].dump(but=()), databases[1].dump(but=()))
+        for pair in (1, 2), (2, 5):
+            rows = [m if pair[0] % 2 else m[::-1] for m in matches]
+            self.assertEqual(self.inliers(databases[0])[pair_id(*pair)],
+                             row_of(*pair, sorted(rows)))
+        for what in "matching", "reading", "writing", "in all":
+            self.assertIn(what, result.stdout)
+
     def test_dry_run(self):
         left, right, _ = self.shifted(40, 0)
         database = self.database()
@@ -399,6 +448,17 @@ class Guided(ToolTest):
         self.run_tool("guided", database,
                       "--TwoViewGeometry.min_num_inliers", 101)
         self.assertEqual(self.inliers(database)[pair_id(1, 2)], (0, 2, None))
+
+        database = self.database(name="same.db")
+        self.add(database, 1, left)
+        self.add(database, 2, left)
+        self.relate(database, 1, 2, PLANAR, H=IDENTITY)
+        result = self.run_tool("guided", database,
+                               "--SiftMatching.max_num_matches", 50)
+        self.assertIn("have 64 matches; only the first 50 are kept",
+                      result.stderr)
+        self.assertEqual(self.inliers(database)[pair_id(1, 2)],
+                         row_of(1, 2, [(i, i) for i in range(50)]))
 
 
 @unittest.skipUnless(SURVEYS, "SERAC_REAL_DATA_DIR is not set")

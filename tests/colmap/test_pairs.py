@@ -31,6 +31,31 @@ class Pairs(ToolTest):
         self.assertEqual(set(self.survey.matches()),
                          {pair_id(1, 2), pair_id(2, 3), pair_id(1, 3)})
 
+    def test_byte_order_mark(self):
+        self.pairs("\ufeffA B\nB C\n")
+        self.assertEqual(set(self.survey.matches()),
+                         {pair_id(1, 2), pair_id(2, 3)})
+        result = self.pairs("C A\n\ufeffA B\n", 2)
+        self.assertIn("line 2", result.stderr)
+
+    def test_several_rows_of_descriptors(self):
+        """COLMAP's own schema has no such databases."""
+        with self.survey.open() as db:
+            for statement in (
+                    "CREATE TABLE loose(image_id, rows, cols, data)",
+                    "INSERT INTO loose SELECT image_id, rows, cols, data"
+                    " FROM descriptors",
+                    "INSERT INTO loose SELECT * FROM loose WHERE image_id = 4",
+                    "DROP TABLE descriptors",
+                    "ALTER TABLE loose RENAME TO descriptors"):
+                db.execute(statement)
+        before = self.survey.dump(but=())
+        for command in "exhaustive", "sequential":
+            result = self.run_tool(command, self.survey, code=2)
+            self.assertIn("image 'my D' has more than one row of descriptors",
+                          result.stderr)
+        self.assertEqual(self.survey.dump(but=()), before)
+
     def test_small_blocks(self):
         self.pairs("A B\nB C\nC A\nA D\nD C\n", 0,
                    "--ImagePairsMatching.block_size", 2)

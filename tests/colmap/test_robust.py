@@ -3,6 +3,7 @@
 """Kills, locks and several writers: never half a pair, nothing lost."""
 import os
 import random
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -162,6 +163,23 @@ class Robust(ToolTest):
                     self.assertIn("folder that can be written", result.stderr)
                 self.assertEqual(database.matches(), {})
                 database.path.unlink()
+
+    def test_threads_that_the_system_denies(self):
+        """A stack that does not fit into the address space is refused."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_STACK, (1 << 42, hard))
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 40, 1 << 40))
+
+        _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        if hard != resource.RLIM_INFINITY and hard < 1 << 42:
+            self.skipTest("stacks are limited")
+        database, _ = self.survey(8)
+        result = subprocess.run(
+            self.command_of(database), text=True, capture_output=True,
+            check=False, preexec_fn=limit)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("a thread of the run: out of memory", result.stderr)
+        self.assertEqual(database.matches(), {})
 
     def test_readers_do_not_stop_it(self):
         database, expected = self.survey(8, mode="WAL")

@@ -189,6 +189,17 @@ class Ab(ScriptTest):
         self.assertEqual(json.loads(report.read_text())["values"],
                          {"A": [1.5, 2.5, 3.5], "B": [5.5, 6.5]})
 
+    def test_a_failure_in_a_warm_up_run_leaves_a_file_without_values(self):
+        report = self.folder / "report.json"
+        a = self.command("a", [1.5, 2.5])
+        _, err = self.run_script(*PRINTED, "--runs", 2, "--warmup", 1, "--json",
+                                 report, a, "false", code=2)
+        self.assertIn("B ended with 1", err)
+        self.assertEqual(json.loads(report.read_text())["values"],
+                         {"A": [], "B": []})
+        _, err = self.run_script("--read", report, code=2)
+        self.assertIn("two values of each", err)
+
     def test_wrong_usage_is_named(self):
         for arguments, complaint in (
                 ((), "two commands are needed"),

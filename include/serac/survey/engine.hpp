@@ -19,6 +19,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -106,11 +107,18 @@ class engine {
       for (std::thread& each : threads) each.join();
       threads.clear();
     };
+    const auto begin = [&](auto body) {
+      try {
+        threads.emplace_back(body);
+      } catch (const std::system_error&) {
+        throw error({errc::out_of_memory, "a thread of the run"});
+      }
+    };
     try {
       running_ = static_cast<int>(workers_.size());
       threads.reserve(workers_.size() + 1);
-      threads.emplace_back([this] { plan_windows(); });
-      for (std::size_t w = 0; w < workers_.size(); ++w) threads.emplace_back([this, w] { work(w); });
+      begin([this] { plan_windows(); });
+      for (std::size_t w = 0; w < workers_.size(); ++w) begin([this, w] { work(w); });
       deliver();
     } catch (...) {
       stop(std::current_exception());

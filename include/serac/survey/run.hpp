@@ -35,8 +35,9 @@ std::size_t least_memory_budget(const worker<T>& on, const image_source<T>& imag
 /// Host; returns when all is done. The workers share the batches as they get free. Images of any size, empty ones,
 /// repeated pairs and pairs of an image with itself are all right. A slow sink stops the workers when list_budget is
 /// used up. A batch that fails is done in halves, down to the pair that fails alone; pair_error names it then. A worker
-/// that is lost leaves its work to the others. Whatever is thrown (pair_error, serac::error, what the sources and the
-/// sink throw), the sink has seen the lists of the first pairs, each once, and none after a gap.
+/// that is lost leaves its work to the others. A thread that the system denies is errc::out_of_memory. Whatever is
+/// thrown (pair_error, serac::error, what the sources and the sink throw), the sink has seen the lists of the first
+/// pairs, each once, and none after a gap.
 ///
 /// Memory: memory_budget on each worker, of which images take what lists and workspace leave; on the host list_budget,
 /// 24 bytes an image and 4 for each worker, and what the workers say.
