@@ -71,13 +71,12 @@ __global__ void __launch_bounds__(256, 1) wgmma_chains(int iterations, std::uint
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x / 128), 0);
-  const std::uint64_t a = sd::wgmma_descriptor<128>(shared + warpgroup * a_bytes);
-  const std::uint64_t b = sd::wgmma_descriptor<128>(shared + 2 * a_bytes);
+  const sd::wgmma_tile<128> a(shared + warpgroup * a_bytes), b(shared + 2 * a_bytes);
   std::int32_t sums[128] = {};
   for (int i = 0; i < iterations; ++i) {
     sd::wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < 4; ++k) sd::wgmma<std::uint8_t, 256>(sums, a + 2 * k, b + 2 * k, true);
+    for (int k = 0; k < 4; ++k) sd::wgmma<std::uint8_t, 256>(sums, a.at(32 * k), b.at(32 * k), true);
     sd::wgmma_commit();
     sd::wgmma_wait<0>(sums);
   }

@@ -70,9 +70,11 @@ TEST_CASE("the integer thresholds are the float formula, for every best score at
     const acceptance_table table(ratio, distance);
     const angular_acceptance direct{ratio, distance};
     REQUIRE(table.limits().size() == static_cast<std::size_t>(unit) + 1);
-    long wrong = 0, accepted = 0;
+    long wrong = 0, accepted = 0, last_limit = -1, falling = 0;  // a greater best accepts what a smaller one does
     for (std::int32_t best = 0; best <= unit; ++best) {
       const std::int32_t limit = table.limits()[static_cast<std::size_t>(best)];
+      falling += limit < last_limit;
+      last_limit = limit;
       if (limit < -1 || limit > unit) ++wrong;
       // The formula is monotone in second (see above), so what holds at the boundary holds everywhere.
       if (limit >= 0 && !f.accepts(best, limit, ratio, distance)) ++wrong;
@@ -81,6 +83,7 @@ TEST_CASE("the integer thresholds are the float formula, for every best score at
       if (limit < unit && (table(best, limit + 1) || table(best, unit) || direct(best, limit + 1))) ++wrong;
       accepted += limit >= 0;
     }
+    CHECK(falling == 0);
     CHECK(wrong == 0);
     CHECK(accepted > 0);
   }

@@ -11,24 +11,20 @@ namespace serac {
 
 /// One pair of images in the tensor-core matcher.
 ///
-/// Pass 1 leaves, for every row, the greatest score over each *column chunk* (`chunk_tiles` consecutive tiles of
-/// columns), and for every *column group* (a few columns of one tile, see the path's layout) the greatest over each
-/// *row chunk* (some rows of `row_chunk_tiles` consecutive tiles of rows). All are floored at 0; a group's may be
-/// greater than that, where a path reads on behind the left image.
+/// Pass 1 leaves, for every row, the greatest score over each *column chunk*: `chunk_tiles` consecutive tiles of
+/// columns. All are floored at 0.
 struct chunk_pair {
   std::int32_t left_first, left_count;    ///< descriptors of the left buffer that the image has
   std::int32_t right_first, right_count;  ///< descriptors of the right buffer that the image has
 
   std::int32_t column_chunks, chunk_tiles;
-  std::int32_t row_chunks, row_chunk_tiles;  ///< row_chunks: a multiple of 4
-  std::int32_t segments, segment_tiles;      ///< runs of row tiles that pass 1 works on at a time: whole row chunks
-  std::int32_t row_stride;                   ///< rows of the image, rounded up to whole tiles (wgmma: runs of 4)
+  std::int32_t segments, segment_tiles;  ///< runs of row tiles that pass 1 works on at a time
+  std::int32_t row_stride;               ///< rows of the image, rounded up to whole tiles (wgmma: runs of 4)
 
-  std::int64_t row_maxima;     ///< offset of [column_chunks][row_stride] in chunk_maxima::rows
-  std::int64_t column_maxima;  ///< offset of [column groups][row_chunks] in chunk_maxima::columns: a multiple of 4
-  std::int64_t first_unit;     ///< units of pass 1 in the pairs before this one
-  std::int64_t first_row;      ///< where its rows stand in row_verdicts: a multiple of row_window
-  std::int64_t first_bin;      ///< where its [column_chunks][windows of rows] stand in row_verdicts::bins
+  std::int64_t row_maxima;  ///< offset of [column_chunks][row_stride] among the maxima of all pairs
+  std::int64_t first_unit;  ///< units of pass 1 in the pairs before this one
+  std::int64_t first_row;   ///< where its rows stand in row_verdicts: a multiple of row_window
+  std::int64_t first_bin;   ///< where its [column_chunks][windows of rows] stand in row_verdicts::bins
 };
 
 #if defined(__CUDACC__)
@@ -43,12 +39,6 @@ SERAC_DEVICE int find_pair(const chunk_pair* pairs, int pair_count, std::int64_t
 }
 #endif
 
-/// The maxima of all pairs, in device memory.
-struct chunk_maxima {
-  std::int32_t* rows;
-  std::int32_t* columns;
-};
-
 inline constexpr int row_window = 256;  ///< rows that pass 2 looks through together
 
 /// Windows that the rows of an image fill.
@@ -60,7 +50,7 @@ struct candidate_row {
   std::int32_t second;
 };
 
-/// A row that has matched by itself, with its exact state.
+/// A row that matches by itself, with its exact state; row is -1 where a candidate does not.
 struct alignas(16) matched_row {
   std::int32_t row;
   std::int32_t column;
@@ -76,9 +66,9 @@ struct row_verdicts {
 
   candidate_row* candidates;  ///< those of each window of rows, sorted by the column chunk of their best
   std::uint32_t* bins;        ///< of each chunk and window: first candidate << 16 | their number
+  matched_row* matched;       ///< what each of the candidates became
 
-  matched_row* matched;          ///< of each pair, in any order, before their columns are tested
-  std::uint32_t* matched_count;  ///< [pairs]
+  std::uint32_t* matched_count;  ///< [pairs]: rows that match by themselves
   std::uint32_t* taken_back;     ///< [pairs]: how many of them their columns did not return
 };
 

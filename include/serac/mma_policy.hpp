@@ -19,10 +19,9 @@ struct mma_policy_for {
   static constexpr int width = Width;                       ///< bytes in a descriptor: 32, 64, 128 or 256
   static constexpr int warp_rows = Width <= 128 ? 80 : 32;  ///< rows that a warp keeps in registers: a multiple of 16
   static constexpr int warps = 4;                           ///< warps in a block, all against the same columns
-  static constexpr int tile_columns =
-      128;  ///< columns in shared memory at a time: a multiple of 16. A quarter is a group
-  static constexpr int unroll = Width == 128 ? 8 : 2;  ///< pairs of slices of 8 columns that the code spells out
-  static constexpr int min_blocks = 3;                 ///< blocks that an SM must be able to hold (caps registers)
+  static constexpr int tile_columns = 128;                  ///< columns in shared memory at a time: a multiple of 16
+  static constexpr int unroll = Width == 128 ? 8 : 2;       ///< pairs of slices of 8 columns that the code spells out
+  static constexpr int min_blocks = 3;                      ///< blocks that an SM must be able to hold (caps registers)
 };
 
 struct mma_policy : mma_policy_for<128> {};
@@ -76,20 +75,6 @@ struct mma_traits {
   static_assert(unroll >= 1, "at least one pair of slices is spelled out");
   static_assert(min_blocks >= 1, "an SM holds at least one block");
   static_assert(shared_bytes <= 227 * 1024, "two tiles of columns must fit 227 KiB of shared memory");
-
-  // A group is what a lane sees of a tile of columns: two columns of each slice.
-  static constexpr int tile_groups = 4;
-
-  /// The group, within its tile, of a column of the tile.
-  SERAC_HOST_DEVICE static constexpr int group_of(int column) { return column % 8 / 2; }
-
-  // A row chunk is the rows of one warp; row_chunk_tiles and segment_tiles are 1.
-  SERAC_HOST_DEVICE static constexpr int chunk_rows(const chunk_pair&) { return warp_rows; }
-  SERAC_HOST_DEVICE static constexpr int row_of(const chunk_pair&, int chunk, int member) {
-    return chunk * warp_rows + member;
-  }
-  SERAC_HOST_DEVICE static constexpr int chunk_of_row(const chunk_pair&, int row) { return row / warp_rows; }
-  SERAC_HOST_DEVICE static constexpr int member_of_row(const chunk_pair&, int row) { return row % warp_rows; }
 
   // A unit of pass 1 is one tile of columns against one tile of rows.
   SERAC_HOST_DEVICE static constexpr int column_tiles(const chunk_pair& pair) {

@@ -19,8 +19,6 @@ struct wgmma_policy_for {
   static constexpr int width = Width;  ///< bytes in a descriptor: 32, 64, 128 or 256
   /// Columns that a warpgroup scores at a time: 64, 128, 160, 176 or 192.
   static constexpr int tile_columns = Width <= 128 ? 176 : 160;
-  static constexpr int group = Width <= 128 ? 11 : 10;  ///< columns whose maxima are kept as one
-  static constexpr int row_chunk_tiles = 8;  ///< tiles of 64 rows over which these maxima are taken: a multiple of 8
   static constexpr int stages = Width <= 128 ? 8 : 4;  ///< tiles of 64 rows under way
 };
 
@@ -34,8 +32,6 @@ struct wgmma_traits {
   static constexpr int load_bytes = 16;  // alignment of data and strides
   static constexpr int tile_rows = 64;
   static constexpr int tile_columns = Policy::tile_columns;
-  static constexpr int group = Policy::group;
-  static constexpr int row_chunk_tiles = Policy::row_chunk_tiles;  // at least; more in large images
   static constexpr int stages = Policy::stages;
 
   // Threads: two consumer warpgroups, each with its own tile of columns, and a producer warpgroup.
@@ -44,14 +40,10 @@ struct wgmma_traits {
   static constexpr int consumer_registers = 240;
   static constexpr int producer_registers = 24;
   static constexpr int units = 4;  // taken ahead
-  static constexpr int run = 4;    // tiles of rows that a consumer scores without a pause
+  static constexpr int run = 4;    // tiles of rows that a consumer scores without a pause; a unit has whole runs
+  static constexpr int banks = stages / run;  // a run fills one; a unit begins with the first
 
-  // Of a tile a thread holds, for two rows, the columns 8 * (e / 2) + 2 * (lane % 4) + e % 2, e < thread_columns;
-  // the groups are runs of e.
-  static constexpr int accumulators = tile_columns / 2;
-  static constexpr int thread_columns = tile_columns / 4;
-  static constexpr int thread_groups = thread_columns / group;
-  static constexpr int tile_groups = 4 * thread_groups;
+  static constexpr int accumulators = tile_columns / 2;  // of a thread, for a tile
 
   // Shared memory, in bytes: rows [stages][panels][tile_rows][swizzle], columns [2][consumers][panels][tile_columns]
   // [swizzle]. A panel is what one swizzled row holds of a descriptor.
@@ -67,16 +59,8 @@ struct wgmma_traits {
   static_assert(tile_columns == 64 || tile_columns == 128 || tile_columns == 160 || tile_columns == 176 ||
                     tile_columns == 192,
                 "tile_columns is 64, 128, 160, 176 or 192: two sets of accumulators must fit the registers");
-  static_assert(thread_columns % (2 * group) == 0, "a thread's columns divide into an even number of groups");
-  static_assert(row_chunk_tiles >= 2 * run && row_chunk_tiles % (2 * run) == 0,
-                "row chunks have two runs of 4 tiles, or more");
   static_assert(stages == 2 * run || stages == run, "stages is 8 or 4: whole runs of tiles under way");
   static_assert(shared_bytes <= 227 * 1024, "the tiles must fit 227 KiB of shared memory");
-
-  /// The group, within its tile, of a column of the tile.
-  SERAC_HOST_DEVICE static constexpr int group_of(int column) {
-    return column % 8 / 2 * thread_groups + (column / 8 * 2 + column % 2) / group;
-  }
 
   SERAC_HOST_DEVICE static constexpr int column_tiles(const chunk_pair& pair) {
     return detail::ceil_div(pair.right_count, tile_columns);
@@ -84,18 +68,6 @@ struct wgmma_traits {
   /// Units of pass 1: two tiles of columns against a segment.
   SERAC_HOST_DEVICE static constexpr std::int64_t unit_count(const chunk_pair& pair) {
     return std::int64_t{pair.segments} * detail::ceil_div(column_tiles(pair), consumers);
-  }
-
-  // A row chunk is what one of four warps sees of row_chunk_tiles tiles: 16 rows of each.
-  SERAC_HOST_DEVICE static constexpr int chunk_rows(const chunk_pair& pair) { return pair.row_chunk_tiles * 16; }
-  SERAC_HOST_DEVICE static constexpr int row_of(const chunk_pair& pair, int chunk, int member) {
-    return (chunk / 4 * pair.row_chunk_tiles + member / 16) * tile_rows + chunk % 4 * 16 + member % 16;
-  }
-  SERAC_HOST_DEVICE static constexpr int chunk_of_row(const chunk_pair& pair, int row) {
-    return row / tile_rows / pair.row_chunk_tiles * 4 + row % tile_rows / 16;
-  }
-  SERAC_HOST_DEVICE static constexpr int member_of_row(const chunk_pair& pair, int row) {
-    return row / tile_rows % pair.row_chunk_tiles * 16 + row % 16;
   }
 };
 

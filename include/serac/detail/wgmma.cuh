@@ -8,16 +8,28 @@
 
 namespace serac::detail {
 
-/// The matrix descriptor of a K-major tile in shared memory whose rows hold `Swizzle` bytes (32, 64 or 128) in the
-/// swizzle of that width, as the tensor copy with the same swizzle lays it down. The start is aligned to 8 rows.
+/// A K-major tile in shared memory as an operand of wgmma (PTX ISA, "matrix descriptor"): its rows hold Swizzle bytes
+/// (32, 64 or 128) in the swizzle of that width, as the tensor copy with the same swizzle lays it down. The start is
+/// aligned to 8 rows. All lanes of a warp construct it alike: it may then live in uniform registers.
 template <int Swizzle>
-SERAC_DEVICE std::uint64_t wgmma_descriptor(const void* tile) {
-  static_assert(Swizzle == 32 || Swizzle == 64 || Swizzle == 128);
-  constexpr std::uint64_t layout = Swizzle == 128 ? 1 : Swizzle == 64 ? 2 : 3;
-  constexpr std::uint64_t eight_rows = 8 * Swizzle / 16;  // stride between groups of 8 rows, in 16 bytes
-  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(tile));
-  return (std::uint64_t{address} >> 4 & 0x3fff) | std::uint64_t{1} << 16 | eight_rows << 32 | layout << 62;
-}
+class wgmma_tile {
+ public:
+  SERAC_DEVICE explicit wgmma_tile(const void* tile) {
+    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(tile));
+    first_ = __shfl_sync(0xffffffffu, (address >> 4 & 0x3fff) | 1u << 16, 0);
+  }
+
+  /// The descriptor of what begins `bytes`, a multiple of 16, behind the tile's start.
+  SERAC_DEVICE std::uint64_t at(int bytes) const {
+    static_assert(Swizzle == 32 || Swizzle == 64 || Swizzle == 128);
+    constexpr std::uint32_t layout = Swizzle == 128 ? 1 : Swizzle == 64 ? 2 : 3;
+    constexpr std::uint32_t eight_rows = 8 * Swizzle / 16;  // stride between groups of 8 rows, in 16 bytes
+    return std::uint64_t{layout << 30 | eight_rows} << 32 | (first_ + static_cast<std::uint32_t>(bytes / 16));
+  }
+
+ private:
+  std::uint32_t first_;
+};
 
 /// Orders this warpgroup's accesses to registers and shared memory before the products that follow.
 SERAC_DEVICE void wgmma_fence() {

@@ -63,19 +63,37 @@ inline int tiles_of_chunk(int column_tiles, int rows) noexcept {
   return static_cast<int>((column_tiles + most_chunks - 1) / most_chunks);
 }
 
-/// Cuts the rows of a pair into segments of whole row chunks, `tile_count` tiles in all, so that the slowest of the
-/// multiprocessors is fastest; `columns` units for each segment, `pairs` such pairs at a time.
-inline void cut_segments(chunk_pair& pair, int tile_count, std::int64_t columns, std::int64_t pairs,
+/// Cuts the rows of a pair into segments of `step` tiles or a multiple, `tile_count` tiles in all, so that the slowest
+/// of the multiprocessors is fastest; `columns` units for each segment, `pairs` such pairs at a time. Whole segments
+/// are taken first, the shorter last ones fill the gaps.
+inline void cut_segments(chunk_pair& pair, int tile_count, int step, std::int64_t columns, std::int64_t pairs,
                          int multiprocessors) noexcept {
+  const auto cut = [&](int tiles) {
+    pair.segments = ceil_div(tile_count, tiles);
+    pair.segment_tiles = tiles;
+  };
+  cut(round_up(tile_count, step));
+  constexpr int enough_units = 16;  // of a multiprocessor, that their number does not matter
+  if (columns * pairs >= std::int64_t{enough_units} * multiprocessors) return;
+
   constexpr int unit_overhead = 3;  // tiles that a unit costs to begin and end: measured
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  const int chunks = ceil_div(tile_count, pair.row_chunk_tiles);
-  for (int segments = 1; segments <= std::min(chunks, 32); ++segments) {
-    const int tiles = ceil_div(chunks, segments) * pair.row_chunk_tiles;
-    const int count = ceil_div(tile_count, tiles);
-    const std::int64_t rounds = (count * columns * pairs + multiprocessors - 1) / multiprocessors;
-    const std::int64_t cost = rounds * (tiles + unit_overhead);
-    if (cost < least) least = cost, pair.segments = count, pair.segment_tiles = tiles;
+  const auto try_tiles = [&](int tiles) {
+    const int whole = tile_count / tiles, rest = tile_count % tiles;
+    const std::int64_t units = whole * columns * pairs, cost = tiles + unit_overhead, rest_cost = rest + unit_overhead;
+    const std::int64_t rounds = (units + multiprocessors - 1) / multiprocessors;
+    std::int64_t total = rounds * cost;
+    if (rest > 0) {
+      const std::int64_t in_gaps = (rounds * multiprocessors - units) * (cost / rest_cost);
+      const std::int64_t behind = std::max<std::int64_t>(columns * pairs - in_gaps, 0);
+      total += (behind + multiprocessors - 1) / multiprocessors * rest_cost;
+    }
+    if (total < least) least = total, cut(tiles);
+  };
+  const int steps = ceil_div(tile_count, step);
+  for (int segments = 1; segments <= std::min(steps, 32); ++segments) {
+    try_tiles(ceil_div(steps, segments) * step);
+    try_tiles(steps / segments * step);
   }
 }
 
@@ -99,16 +117,13 @@ struct pass1<Policy, match_path::wgmma> {
     pair.row_stride = row_tiles * traits::tile_rows;
     pair.chunk_tiles = tiles_of_chunk(traits::column_tiles(pair), pair.row_stride);
     pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
-    constexpr int most_chunks = 64;  // bounds the column maxima
-    pair.row_chunk_tiles =
-        std::max(traits::row_chunk_tiles, round_up(ceil_div(row_tiles, most_chunks), 2 * traits::run));
-    pair.row_chunks = ceil_div(row_tiles, pair.row_chunk_tiles) * 4;
-    cut_segments(pair, row_tiles, ceil_div(traits::column_tiles(pair), traits::consumers), pairs, multiprocessors);
+    cut_segments(pair, row_tiles, traits::run, ceil_div(traits::column_tiles(pair), traits::consumers), pairs,
+                 multiprocessors);
   }
 
   static status launch_kernel(const view& left, const view&, const chunk_pair* pairs, int pair_count,
                               std::int64_t units, bool shared_chunks, const CUtensorMap* right_maps,
-                              unsigned long long* next_unit, const chunk_maxima& maxima, int multiprocessors,
+                              unsigned long long* next_unit, std::int32_t* maxima, int multiprocessors,
                               cudaStream_t stream) noexcept {
     CUtensorMap left_map;
     if (auto s = make_tensor_map(left, traits::tile_rows, traits::swizzle, left_map); !s.ok()) return s;
@@ -135,8 +150,6 @@ struct pass1<Policy, match_path::mma> {
   static void plan(chunk_pair& pair, std::int64_t, int) noexcept {
     pair.segments = ceil_div(pair.left_count, traits::tile_rows);
     pair.segment_tiles = 1;
-    pair.row_chunks = pair.segments * traits::warps;
-    pair.row_chunk_tiles = 1;
     pair.row_stride = pair.segments * traits::tile_rows;
     constexpr int least_tiles = 4;  // 512 columns: measured
     pair.chunk_tiles = std::max(least_tiles, tiles_of_chunk(traits::column_tiles(pair), pair.row_stride));
@@ -144,8 +157,8 @@ struct pass1<Policy, match_path::mma> {
   }
 
   static status launch_kernel(const view& left, const view& right, const chunk_pair* pairs, int pair_count,
-                              std::int64_t units, bool, const CUtensorMap*, unsigned long long*,
-                              const chunk_maxima& maxima, int, cudaStream_t stream) noexcept {
+                              std::int64_t units, bool, const CUtensorMap*, unsigned long long*, std::int32_t* maxima,
+                              int, cudaStream_t stream) noexcept {
     const auto kernel = kernel::chunk_maxima_mma<Policy>;
     std::int64_t resident = 0;
     if (auto s = resident_blocks("chunk_maxima_mma", kernel, traits::threads, traits::shared_bytes, resident);

@@ -83,21 +83,11 @@ std::size_t classic_batch_workspace(const batch_view<T>& batch, const match_opti
   });
 }
 
-/// The path that all pairs of a batch take: that of a pair large enough for any, unless one is too large for it.
+/// The path that all pairs of a batch take: that of a pair large enough for any.
 template <class Policy>
-match_path choose_batch_path(const batch_view<typename Policy::element>& batch, const match_options& options,
-                             bool ties_are_rejected) noexcept {
-  const batch_ranges<typename Policy::element> ranges{batch, options};
-  std::int64_t most_rows = 1 << 16, most_columns = 1 << 16;
+match_path choose_batch_path(const batch_view<typename Policy::element>& batch, bool ties_are_rejected) noexcept {
   if (batch.descriptors.count > most_tensor_features) return Policy::path;
-  for (std::int64_t p = 0; p < batch.pair_count; ++p) {
-    const range_pair pair = ranges(p);
-    if (pair.left.count * pair.right.count > most_rows * most_columns ||
-        std::max(pair.left.count, pair.right.count) > most_tensor_features) {
-      most_rows = pair.left.count, most_columns = pair.right.count;
-    }
-  }
-  return choose_path<Policy>(most_rows, most_columns, ties_are_rejected);
+  return choose_path<Policy>(1 << 16, 1 << 16, ties_are_rejected);
 }
 
 /// match_batch_workspace of a batch whose lists are valid.
@@ -136,7 +126,7 @@ status check_device_batch(const batch_view<T>& batch, int width, int alignment, 
 /// The path that `match_batch` takes for all pairs of the batch on the current device. Host; no synchronisation.
 template <class Policy = default_policy>
 match_path path_of_batch(const batch_view<typename Policy::element>& batch, const match_options& options) noexcept {
-  return detail::choose_batch_path<Policy>(batch, options, options.max_ratio <= 1);
+  return detail::choose_batch_path<Policy>(batch, options.max_ratio <= 1);
 }
 
 /// Bytes of workspace that `match_batch` needs on any device: those of its largest wave, for each pair of it about what
@@ -167,7 +157,7 @@ status match_batch(const batch_view<typename Policy::element>& batch, const matc
   }
 
   const bool ties_are_rejected = detail::ties_rejected<Acceptance>::by(accept);
-  const match_path path = detail::choose_batch_path<Policy>(batch, options, ties_are_rejected);
+  const match_path path = detail::choose_batch_path<Policy>(batch, ties_are_rejected);
   if (path != match_path::classic && !ties_are_rejected) {
     return {errc::invalid_option, "options.max_ratio (above 1 needs the classic path)"};
   }

@@ -54,9 +54,6 @@ using tensor_policy_of = std::conditional_t<
     std::conditional_t<Path == match_path::wgmma, wgmma_policy_for<Policy::width, typename Policy::element>,
                        mma_policy_for<Policy::width, typename Policy::element>>>;
 
-/// Beyond so many scores an automatic policy does not take the mma path, whose column maxima grow with their number.
-inline constexpr std::int64_t most_mma_scores = std::int64_t{1} << 34;
-
 /// The path of a call; for an automatic policy the fastest that is exact.
 template <class Policy>
 match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool ties_are_rejected) noexcept {
@@ -64,10 +61,7 @@ match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool t
     constexpr std::int64_t least = std::int64_t{1} << 22;  // scores; below, the classic path's fewer launches win
     const std::int64_t scores = left_count * right_count;
     const bool too_many = std::max(left_count, right_count) > most_tensor_features;
-    if (ties_are_rejected && scores >= least && !too_many) {
-      const match_path best = best_path();
-      return best == match_path::mma && scores > most_mma_scores ? match_path::classic : best;
-    }
+    if (ties_are_rejected && scores >= least && !too_many) return best_path();
   }
   return Policy::path;
 }

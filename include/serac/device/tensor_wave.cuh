@@ -109,8 +109,8 @@ struct wave_extent {
   using pass1 = detail::pass1<Policy>;
   using traits = typename pass1::traits;
 
-  std::int64_t pairs = 0, units = 0, rows = 0, bins = 0, row_maxima = 0, column_maxima = 0;
-  int most_rows = 0, most_column_chunks = 0, most_row_chunks = 0;
+  std::int64_t pairs = 0, units = 0, rows = 0, bins = 0, row_maxima = 0;
+  int most_rows = 0, most_column_chunks = 0;
   bool shared_chunks = false;  ///< a column chunk of some pair has several tiles
 
   /// Plans the next pair, of `pairs_at_a_time` like it, and places it behind those before.
@@ -120,23 +120,20 @@ struct wave_extent {
     pair.left_count = static_cast<std::int32_t>(ranges.left.count);
     pair.right_first = static_cast<std::int32_t>(ranges.right.first);
     pair.right_count = static_cast<std::int32_t>(ranges.right.count);
-    pair.chunk_tiles = pair.row_chunk_tiles = pair.segment_tiles = 1;
+    pair.chunk_tiles = pair.segment_tiles = 1;
     if (pair.left_count > 0 && pair.right_count > 0) pass1::plan(pair, pairs_at_a_time, multiprocessors);
     pair.first_unit = units;
     pair.first_row = rows;
     pair.first_bin = bins;
     pair.row_maxima = row_maxima;
-    pair.column_maxima = column_maxima;
 
     ++pairs;
     units += traits::unit_count(pair);
     rows += std::int64_t{row_windows(pair.left_count)} * row_window;
     bins += std::int64_t{row_windows(pair.left_count)} * pair.column_chunks;
     row_maxima += std::int64_t{pair.column_chunks} * pair.row_stride;
-    column_maxima += std::int64_t{traits::column_tiles(pair)} * traits::tile_groups * pair.row_chunks;
     most_rows = std::max(most_rows, pair.left_count);
     most_column_chunks = std::max(most_column_chunks, pair.column_chunks);
-    most_row_chunks = std::max(most_row_chunks, pair.row_chunks);
     shared_chunks = shared_chunks || pair.chunk_tiles > 1;
     return pair;
   }
@@ -147,7 +144,7 @@ struct wave_scratch {
   chunk_pair* pairs;
   CUtensorMap* maps;
   unsigned long long* next_unit;
-  chunk_maxima maxima;
+  std::int32_t* maxima;  // see chunk_pair
   row_verdicts verdicts;
 
   /// Takes what a number of pairs needs, whatever they are.
@@ -165,8 +162,7 @@ struct wave_scratch {
   /// Takes the rest.
   template <class Extent>
   void take_features(workspace_carver& carver, const Extent& extent) {
-    maxima.rows = carver.take<std::int32_t>(extent.row_maxima);
-    maxima.columns = carver.take<std::int32_t>(extent.column_maxima);
+    maxima = carver.take<std::int32_t>(extent.row_maxima);
     verdicts.columns = carver.take<std::uint32_t>(extent.rows);
     verdicts.candidates = carver.take<candidate_row>(extent.rows);
     verdicts.bins = carver.take<std::uint32_t>(extent.bins);
@@ -220,7 +216,7 @@ class tensor_wave {
     if (extent_.units == 0) return {};
     if (extent_.shared_chunks) {
       const std::size_t bytes = static_cast<std::size_t>(extent_.row_maxima) * sizeof(std::int32_t);
-      if (auto s = to_status(cudaMemsetAsync(scratch_.maxima.rows, 0, bytes, stream_), "workspace"); !s.ok()) return s;
+      if (auto s = to_status(cudaMemsetAsync(scratch_.maxima, 0, bytes, stream_), "workspace"); !s.ok()) return s;
     }
     return pass1::launch_kernel(left_, right_, scratch_.pairs, static_cast<int>(extent_.pairs), extent_.units,
                                 extent_.shared_chunks, scratch_.maps, scratch_.next_unit, scratch_.maxima,
@@ -250,14 +246,11 @@ class tensor_wave {
   template <class Acceptance>
   status test_columns(const Acceptance& accept) noexcept {
     if (extent_.units == 0) return {};
-    const int quads = extent_.most_row_chunks / kernel::column_quad;
-    const auto kernel = kernel::test_columns<traits, Acceptance>;
-    constexpr std::size_t shared_bytes = sizeof(kernel::column_test<traits::width>);
-    if (auto s = grant_shared("test_columns", kernel, shared_bytes); !s.ok()) return s;
-    return launch<order>("test_columns", kernel,
-                         dim3(static_cast<unsigned>(quads), parts(quads, kernel::column_threads), pair_blocks()),
-                         kernel::column_threads, shared_bytes, stream_, scratch_.pairs, left_, right_, scratch_.maxima,
-                         accept, scratch_.verdicts);
+    return launch<order>("test_columns", kernel::test_columns<traits, Acceptance>,
+                         dim3(static_cast<unsigned>(extent_.most_column_chunks),
+                              parts(extent_.most_column_chunks, kernel::column_threads), pair_blocks()),
+                         kernel::column_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.maxima, accept,
+                         scratch_.verdicts);
   }
 
   /// The match lists by all steps, to `lists`.
@@ -349,9 +342,7 @@ std::size_t tensor_workspace_of(std::int64_t left_count, std::int64_t right_coun
     bytes = std::max(bytes, wave_workspace<tensor_policy_of<Policy, match_path::wgmma>>(1, images));
   }
   if constexpr (may_take<Policy, match_path::mma>) {
-    if (Policy::path == match_path::mma || left_count * right_count <= most_mma_scores) {
-      bytes = std::max(bytes, wave_workspace<tensor_policy_of<Policy, match_path::mma>>(1, images));
-    }
+    bytes = std::max(bytes, wave_workspace<tensor_policy_of<Policy, match_path::mma>>(1, images));
   }
   return bytes;
 }

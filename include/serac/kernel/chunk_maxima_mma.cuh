@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Pass 1 of the tensor-core matcher by mma.sync: chunk maxima of rows and of column groups.
+/// Pass 1 of the tensor-core matcher by mma.sync: chunk maxima of rows.
 #pragma once
 
 #include <serac/chunk_maxima.hpp>
@@ -46,15 +46,13 @@ class mma_rows {
     }
   }
 
-  /// Scores the rows against a tile of columns in shared memory, laid out by traits::shared_offset, and leaves the
-  /// maxima over this lane's columns, floored at 0. All lanes of the warp.
+  /// Scores the rows against a tile of columns in shared memory, laid out by traits::shared_offset, and raises the
+  /// maxima to those over this lane's columns. All lanes of the warp.
   SERAC_DEVICE void score(const std::uint8_t* columns, lane_maxima<Policy>& maxima) const {
     const int r = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
     const std::uint8_t* const piece_at[2] = {columns + traits::shared_offset(r, q * traits::piece_bytes),
                                              columns + traits::shared_offset(r, (4 + q) * traits::piece_bytes)};
-#pragma unroll
-    for (int b = 0; b < traits::row_blocks; ++b) maxima[b][0] = maxima[b][1] = 0;
-
+    lane_maxima<Policy> of_tile = {};  // apart from those of the chunk, which cost spills if raised in the loop
 #pragma unroll(traits::unroll)
     for (int slice = 0; slice < traits::slices; slice += 2) {
       detail::word_vector<traits::piece_bytes> pieces[2][traits::pieces];
@@ -90,11 +88,16 @@ class mma_rows {
           for (int s = 0; s < 2; ++s) {
 #pragma unroll
             for (int h = 0; h < 2; ++h) {
-              maxima[first + b][h] = __vimax3_s32(maxima[first + b][h], sums[b][s][2 * h], sums[b][s][2 * h + 1]);
+              of_tile[first + b][h] = __vimax3_s32(of_tile[first + b][h], sums[b][s][2 * h], sums[b][s][2 * h + 1]);
             }
           }
         }
       }
+    }
+#pragma unroll
+    for (int b = 0; b < traits::row_blocks; ++b) {
+      maxima[b][0] = max(maxima[b][0], of_tile[b][0]);
+      maxima[b][1] = max(maxima[b][1], of_tile[b][1]);
     }
   }
 
@@ -144,20 +147,6 @@ class mma_columns {
   int left_;  // from this thread's column on
 };
 
-/// The greatest of `maxima` over the warp's rows, for this lane's columns. All lanes of the warp.
-template <class Policy>
-SERAC_DEVICE std::int32_t group_maximum(const lane_maxima<Policy>& maxima) {
-  std::int32_t greatest = max(maxima[0][0], maxima[0][1]);
-#pragma unroll
-  for (int b = 1; b < mma_traits<Policy>::row_blocks; ++b)
-    greatest = __vimax3_s32(greatest, maxima[b][0], maxima[b][1]);
-#pragma unroll
-  for (int distance = 4; distance < 32; distance *= 2) {
-    greatest = max(greatest, __shfl_xor_sync(0xffffffffu, greatest, distance));
-  }
-  return greatest;
-}
-
 /// The row of its warp, but for the block of rows, whose maximum a lane writes; lanes with lane & 2 write none.
 SERAC_DEVICE int written_row() { return threadIdx.x % 32 / 4 + 8 * (threadIdx.x & 1); }
 
@@ -176,7 +165,7 @@ SERAC_DEVICE void write_row_maxima(const lane_maxima<Policy>& maxima, std::int32
   }
 }
 
-/// Row maxima over column chunks and column-group maxima over row chunks of every pair, as chunk_pair lays them out.
+/// Row maxima over the column chunks of every pair, as chunk_pair lays them out.
 ///
 /// Launch: mma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, any number of blocks; as many as
 /// the device holds at a time is best: each takes an equal run of units. Descriptors are aligned to 16 bytes, strides
@@ -186,13 +175,12 @@ template <class Policy>
 __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy>::min_blocks)
     chunk_maxima_mma(const typename Policy::element* left, std::int64_t left_stride,
                      const typename Policy::element* right, std::int64_t right_stride, const chunk_pair* pairs,
-                     int pair_count, std::int64_t unit_count, chunk_maxima maxima) {
+                     int pair_count, std::int64_t unit_count, std::int32_t* maxima) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   using traits = mma_traits<Policy>;
   extern __shared__ __align__(16) std::uint8_t columns[];  // (2, tile_columns, width), swizzled
 
   const int warp = threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
   std::int64_t unit = unit_count * blockIdx.x / gridDim.x;
   const std::int64_t end_unit = unit_count * (blockIdx.x + 1) / gridDim.x;
 
@@ -203,8 +191,7 @@ __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy
     const int local = static_cast<int>(unit - pair.first_unit);
     const int first_tile = local % column_tiles;
     const int end_tile = static_cast<int>(min(std::int64_t{column_tiles}, first_tile + end_unit - unit));
-    const int row_chunk = local / column_tiles * traits::warps + warp;
-    const int first_row = row_chunk * traits::warp_rows;
+    const int first_row = (local / column_tiles * traits::warps + warp) * traits::warp_rows;
     unit += end_tile - first_tile;
 
     mma_columns<Policy> source(
@@ -219,11 +206,8 @@ __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy
       rows.load(left + (pair.left_first + std::int64_t{first_row}) * left_stride, left_stride, rows_left);
     }
 
-    const int row_chunks = pair.row_chunks;
-    std::int32_t* column_out = maxima.columns + pair.column_maxima + row_chunk +
-                               (std::int64_t{first_tile} * traits::tile_groups + lane % 4) * row_chunks;
-    std::int32_t* row_out = maxima.rows + pair.row_maxima +
-                            std::int64_t{first_tile / pair.chunk_tiles} * pair.row_stride + first_row + written_row();
+    std::int32_t* out = maxima + pair.row_maxima + std::int64_t{first_tile / pair.chunk_tiles} * pair.row_stride +
+                        first_row + written_row();
     int chunk_left = pair.chunk_tiles - first_tile % pair.chunk_tiles;
     bool from_start = chunk_left == pair.chunk_tiles;  // this block has the present chunk from its first tile on
 
@@ -235,29 +219,13 @@ __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy
       stage = traits::stage_bytes - stage;
       if (--tiles_left > 0) source.start_copy(columns + stage);
 
-      lane_maxima<Policy> tile_max;
-      if (rows_left > 0) {
-        rows.score(tile, tile_max);
-      } else {
-#pragma unroll
-        for (int b = 0; b < traits::row_blocks; ++b) tile_max[b][0] = tile_max[b][1] = 0;
-      }
-
-      const std::int32_t of_group = group_maximum<Policy>(tile_max);
-      if (lane < 4) *column_out = of_group;
-      column_out += std::int64_t{row_chunks} * traits::tile_groups;
-
-#pragma unroll
-      for (int b = 0; b < traits::row_blocks; ++b) {
-        chunk_max[b][0] = max(chunk_max[b][0], tile_max[b][0]);
-        chunk_max[b][1] = max(chunk_max[b][1], tile_max[b][1]);
-      }
+      if (rows_left > 0) rows.score(tile, chunk_max);
       if (--chunk_left == 0 || tiles_left == 0) {
         const bool to_end = chunk_left == 0 || end_tile == column_tiles;
-        write_row_maxima<Policy>(chunk_max, row_out, !(from_start && to_end));
+        write_row_maxima<Policy>(chunk_max, out, !(from_start && to_end));
 #pragma unroll
         for (int b = 0; b < traits::row_blocks; ++b) chunk_max[b][0] = chunk_max[b][1] = 0;
-        row_out += pair.row_stride;
+        out += pair.row_stride;
         chunk_left = pair.chunk_tiles;
         from_start = true;
       }

@@ -116,15 +116,11 @@ __global__ void __launch_bounds__(list_threads)
   if (first_row >= row_count && blockIdx.x > 0) return;
   columns += rows.first(pair);  // aligned to 16 bytes
 
-  const auto matches_in = [&](std::int64_t row) {  // of four rows, as bits
+  const auto matches_of_four = [&](std::int64_t row) {  // as bits
+    const auto four = detail::load_vector<16>(columns + row);
     unsigned bits = 0;
-    if (row + 4 <= row_count) {
-      const auto four = detail::load_vector<16>(columns + row);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) bits |= (four.word[i] != row_verdicts::no_match ? 1u : 0u) << i;
-    } else {
-      for (int i = 0; row + i < row_count; ++i) bits |= (columns[row + i] != row_verdicts::no_match ? 1u : 0u) << i;
-    }
+    for (int i = 0; i < 4; ++i) bits |= (four.word[i] != row_verdicts::no_match ? 1u : 0u) << i;
     return bits;
   };
 
@@ -138,14 +134,22 @@ __global__ void __launch_bounds__(list_threads)
 
   matches_before mine{0, 0};  // matches of earlier pairs, and of this pair's earlier rows
   for (int p = static_cast<int>(threadIdx.x); p < pair; p += list_threads) mine.pairs += min(rows.matches(p), most);
-#pragma unroll 4
-  for (std::int64_t row = 4 * threadIdx.x; row < first_row; row += list_window) mine.rows += __popc(matches_in(row));
+#pragma unroll 2
+  for (int window = 0; window < static_cast<int>(blockIdx.x); ++window) {
+    mine.rows += __popc(matches_of_four(window * std::int64_t{list_window} + 4 * threadIdx.x));
+  }
   const matches_before sum = reduce(storage.reduce).Sum(mine);
   if (threadIdx.x == 0) before = sum;
   __syncthreads();
 
   const std::int64_t row = first_row + 4 * threadIdx.x;
-  unsigned bits = row < row_count ? matches_in(row) : 0;
+  unsigned bits = 0;
+  if (row + 4 <= row_count) {
+    bits = matches_of_four(row);
+  } else {
+#pragma unroll 1
+    for (int i = 0; row + i < row_count; ++i) bits |= (columns[row + i] != row_verdicts::no_match ? 1u : 0u) << i;
+  }
   std::uint32_t prefix, total;
   scan(storage.scan).ExclusiveSum(static_cast<std::uint32_t>(__popc(bits)), prefix, total);
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// A warp scores 32 gathered descriptors against descriptors in shared memory, by mma.sync, and keeps their top-2.
+/// A warp scores 32 gathered descriptors against others, in shared memory or gathered too, by mma.sync, and keeps their
+/// top-2.
 #pragma once
 
 #include <serac/detail/config.hpp>
@@ -54,81 +55,50 @@ class query_batch {
   }
 
   /// Scores the first `member_count` members of a tile, behind which the tile is zero up to a multiple of 16.
-  /// `index(m)` is the number of member m, which rises with m, also from one tile to the next. Scores are floored at
-  /// 0, ties go to the smallest index. All lanes of the warp; cost: for every 8 members 2 Width / 32 products and 28
-  /// to 36 instructions.
+  /// `index(m)` is the number of member m, which rises with m, also from one call to the next. Scores are floored at 0,
+  /// ties go to the smallest index. All lanes of the warp; cost: for every 8 members 2 Width / 32 products and 28 to 36
+  /// instructions.
   template <class Index>
   SERAC_DEVICE void score(const std::uint8_t* tile, int member_count, Index index) {
-    constexpr std::uint32_t max_score = Width * (is_signed ? 128u * 128u : 255u * 255u);
-    constexpr int bits = 32 - serac::detail::log2_ceil(static_cast<int>(max_score) + 1);
-    constexpr std::uint32_t first_code = (1u << bits) - 1;
-    static_assert(member_tile<Width>::members / 4 <= 1 << bits, "each of a lane's members has a code");
-
-    thread::packed_top2 packed[4];
-    std::uint32_t code = first_code;
+    static_assert(member_tile<Width>::members <= most_members);
     member_pieces members(tile);
-    for (int first = 0; first < member_count; first += 16, code -= 4) {
-      const products sums = multiply(members);
-      members.advance(16);
-      const auto key = [&](std::int32_t sum, std::uint32_t of) {
-        return (static_cast<std::uint32_t>(is_signed ? max(sum, 0) : sum) << bits) + of;
-      };
-#pragma unroll
-      for (int s = 0; s < 2; ++s) {
-        const std::uint32_t of = code - 2 * s;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) packed[i].push(key(sums.of(i, s, 0), of), key(sums.of(i, s, 1), of - 1));
-      }
-    }
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int place = static_cast<int>(first_code - (packed[i].best & first_code));
-      const int m = place / 2 * 8 + lane % 4 * 2 + place % 2;
-      const auto best = static_cast<std::int32_t>(packed[i].best >> bits);
-      states_[i] = merge(states_[i], top2{best, best > 0 ? static_cast<std::int32_t>(index(m)) : -1,
-                                          static_cast<std::int32_t>(packed[i].second >> bits)});
-    }
+    score_fragments(
+        member_count,
+        [&](int) {
+          const fragments now = members.load();
+          members.advance(16);
+          return now;
+        },
+        index);
   }
 
-  /// The greatest score of every query over the first `member_count` members of a tile, floored at 0, and
-  /// (`WithSecond`) the second greatest: of slot lane / 4 + 8 * i in best[i] and second[i] of all four lanes that share
-  /// it. The state is left alone. All lanes of the warp; a third of the instructions of `score` without the second.
-  template <bool WithSecond>
-  SERAC_DEVICE void maxima(const std::uint8_t* tile, int member_count, std::int32_t (&best)[4],
-                           std::int32_t (&second)[4]) const {
+  /// Scores `member_count` members: `member(m)` is the descriptor of member m (Width bytes, aligned to 16), each of
+  /// which is read once. Otherwise as `score`.
+  template <class Member, class Index>
+  SERAC_DEVICE void score_gathered(int member_count, Member member, Index index) {
+    for (int first = 0; first < member_count; first += most_members) {
+      const int count = min(most_members, member_count - first);
+      const auto load = [&](int from) {
+        fragments of;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) best[i] = second[i] = 0;
-    member_pieces members(tile);
-    for (int first = 0; first < member_count; first += 16) {
-      const products sums = multiply(members);
-      members.advance(16);
+        for (int s = 0; s < 2; ++s) {
+          const int m = from + 8 * s + static_cast<int>(threadIdx.x) % 32 / 4;
+          const auto* const bytes =
+              static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + min(m, count - 1))));
 #pragma unroll
-      for (int s = 0; s < 2; ++s) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const std::int32_t a = sums.of(i, s, 0), b = sums.of(i, s, 1);
-          if constexpr (WithSecond) {
-            second[i] = max(second[i], max(min(a, b), min(best[i], max(a, b))));
+          for (int p = 0; p < pieces; ++p) {
+            of.piece[s][p] = serac::detail::load_vector<piece_bytes>(
+                bytes + (4 * p + static_cast<int>(threadIdx.x) % 4) * piece_bytes);
+            if (m >= count) of.piece[s][p] = {};
           }
-          best[i] = __vimax3_s32(best[i], a, b);
         }
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-#pragma unroll
-      for (int distance = 1; distance < 4; distance *= 2) {
-        const std::int32_t other = __shfl_xor_sync(0xffffffffu, best[i], distance);
-        if constexpr (WithSecond) {
-          second[i] = max(max(second[i], __shfl_xor_sync(0xffffffffu, second[i], distance)), min(best[i], other));
-        }
-        best[i] = max(best[i], other);
-      }
+        return of;
+      };
+      score_fragments(count, load, [&](int m) { return index(first + m); });
     }
   }
 
-  /// The top-2 of every query over all tiles scored, in the lanes that have it: slot lane / 4 + 8 * i in states[i]
+  /// The top-2 of every query over all members scored, in the lanes that have it: slot lane / 4 + 8 * i in states[i]
   /// where lane % 4 is 0. All lanes of the warp.
   SERAC_DEVICE void finish(top2 (&states)[4]) const {
 #pragma unroll
@@ -154,6 +124,16 @@ class query_batch {
   static constexpr int piece_steps = piece_bytes / 8;
   static constexpr int steps = Width / 32;
 
+  // A score and a code for one of a lane's members, of which it sees two of each 8, share 32 bits.
+  static constexpr std::uint32_t max_score = Width * (is_signed ? 128u * 128u : 255u * 255u);
+  static constexpr int code_bits = 32 - serac::detail::log2_ceil(static_cast<int>(max_score) + 1);
+  static constexpr int most_members = 4 << code_bits;
+
+  /// What a lane holds of 16 members, in two slices of 8: of member lane / 4 of each, pieces as of the queries.
+  struct fragments {
+    serac::detail::word_vector<piece_bytes> piece[2][pieces];
+  };
+
   /// A lane's scores of two slices of 8 members.
   struct products {
     std::int32_t sums[2][2][4];
@@ -173,29 +153,61 @@ class query_batch {
         at[p] = tile + member_tile<Width>::offset(lane / 4, (4 * (p % pieces) + lane % 4) * piece_bytes);
       }
     }
+    SERAC_DEVICE fragments load() const {
+      fragments of;
+#pragma unroll
+      for (int s = 0; s < 2; ++s) {
+#pragma unroll
+        for (int p = 0; p < pieces; ++p) {
+          of.piece[s][p] = serac::detail::load_vector<piece_bytes>(at[p % 2] + s * 8 * Width + p / 2 * 8 * piece_bytes);
+        }
+      }
+      return of;
+    }
     SERAC_DEVICE void advance(int members) {
       at[0] += members * Width;
       at[1] += members * Width;
     }
   };
 
-  /// The products with 16 members: four independent chains.
-  SERAC_DEVICE products multiply(const member_pieces& members) const {
-    serac::detail::word_vector<piece_bytes> piece[2][pieces];
+  /// Takes in the scores of `member_count` members, at most most_members: `load(first)` gives the fragments of 16 of
+  /// them, called for first = 0, 16, ...
+  template <class Load, class Index>
+  SERAC_DEVICE void score_fragments(int member_count, Load load, Index index) {
+    constexpr std::uint32_t first_code = (1u << code_bits) - 1;
+    thread::packed_top2 packed[4];
+    std::uint32_t code = first_code;
+    for (int first = 0; first < member_count; first += 16, code -= 4) {
+      const products sums = multiply(load(first));
+      const auto key = [&](std::int32_t sum, std::uint32_t of) {
+        return (static_cast<std::uint32_t>(is_signed ? max(sum, 0) : sum) << code_bits) + of;
+      };
 #pragma unroll
-    for (int s = 0; s < 2; ++s) {
+      for (int s = 0; s < 2; ++s) {
+        const std::uint32_t of = code - 2 * s;
 #pragma unroll
-      for (int p = 0; p < pieces; ++p) {
-        piece[s][p] =
-            serac::detail::load_vector<piece_bytes>(members.at[p % 2] + s * 8 * Width + p / 2 * 8 * piece_bytes);
+        for (int i = 0; i < 4; ++i) packed[i].push(key(sums.of(i, s, 0), of), key(sums.of(i, s, 1), of - 1));
       }
     }
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int place = static_cast<int>(first_code - (packed[i].best & first_code));
+      const int m = place / 2 * 8 + lane % 4 * 2 + place % 2;
+      const auto best = static_cast<std::int32_t>(packed[i].best >> code_bits);
+      states_[i] = merge(states_[i], top2{best, best > 0 ? static_cast<std::int32_t>(index(m)) : -1,
+                                          static_cast<std::int32_t>(packed[i].second >> code_bits)});
+    }
+  }
+
+  /// The products with 16 members: four independent chains.
+  SERAC_DEVICE products multiply(const fragments& members) const {
     products result = {};
 #pragma unroll
     for (int k = 0; k < steps; ++k) {
 #pragma unroll
       for (int s = 0; s < 2; ++s) {
-        const auto& word = piece[s][k / piece_steps].word;
+        const auto& word = members.piece[s][k / piece_steps].word;
         const int w = k % piece_steps * 2;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
