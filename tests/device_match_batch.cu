@@ -157,8 +157,8 @@ TEST_CASE("a ratio above 1 takes the classic path, and a forced tensor-core path
   pairs.require_untouched();
 }
 
-TEST_CASE("images of many row chunks with odd numbers of column tiles", "[match_batch]") {
-  // The consumers of pass 1 then take every other row chunk of the last tile, over and over.
+TEST_CASE("images of many row tiles with odd numbers of column tiles", "[match_batch]") {
+  // The consumers of pass 1 then take every other step of rows of the last tile, over and over.
   random_source random(8);
   image_batch<std::uint8_t> batch;
   const std::vector<std::int64_t> counts =

@@ -61,14 +61,13 @@ struct signed_bytes : Base {
 };
 
 // Tensor-core paths.
-template <int Columns, int Group>
+template <int Columns>
 struct wgmma_tile : wgmma_policy {
   static constexpr int tile_columns = Columns;
-  static constexpr int group = Group;
 };
-using wgmma_192 = wgmma_tile<192, 3>;
-using wgmma_128 = wgmma_tile<128, 4>;
-using wgmma_64 = wgmma_tile<64, 2>;
+using wgmma_192 = wgmma_tile<192>;
+using wgmma_128 = wgmma_tile<128>;
+using wgmma_64 = wgmma_tile<64>;
 struct mma_64_rows : mma_policy {
   static constexpr int warp_rows = 64;
 };
