@@ -333,12 +333,20 @@ SERAC_DEVICE std::uint32_t value_if_set(std::uint32_t bits, int bit, std::uint32
   return chosen;
 }
 
+/// The top-2 of a row so far: scores, and the place of the best among the ordered columns.
+struct alignas(16) guided_row_state {
+  std::int32_t best, place, second;
+};
+
 /// What a warp of match_tiles keeps of the features of its two tiles.
 struct guided_stage {
   static constexpr int tile = detail::guided_tile;
   alignas(16) epipolar::row_terms along[tile];  ///< of the rows, by their place in the tile
   detail::epipolar_screen::column columns[tile];
-  point located[tile];  ///< of the rows, where a homography takes them
+  alignas(16) epipolar::column_terms terms[2][tile];  ///< of this tile of columns and the next; each lane's own
+  std::int32_t column_index[2][tile];                 ///< likewise
+  guided_row_state states[4][tile];                   ///< by i and lane: each lane's own of its rows r + 8 i
+  point located[tile];                                ///< of the rows, where a homography takes them
   std::int32_t row_index[tile];
 };
 
@@ -392,6 +400,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
       stage.row_index[lane] = index, stage.located[lane] = terms.of_homography, stage.along[lane] = terms.of_epipolar;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
+        stage.states[i][lane] = {0, 0, 0};
         const int row = __shfl_sync(all, index, r + 8 * i);
         const words w = words::load(left.data + (pair.left_first + max(row, 0)) * left.stride);
 #pragma unroll
@@ -400,28 +409,20 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
     }
     const detail::epipolar_screen screen{pair.geometry.epipolar.max_squared_error, row_bounds.squared};
 
-    // Top-2 of the lane's rows: scores, and the place of the best among the ordered columns.
-    std::int32_t best[4] = {}, place[4] = {}, second[4] = {};
-    const auto take = [&](int i, std::int32_t other_best, std::int32_t other_place, std::int32_t other_second) {
-      bool wins = other_best > best[i];
-      if (other_best == best[i] && other_best > 0) {
-        wins = RowTie::rank(static_cast<std::uint32_t>(column_index[other_place])) <
-               RowTie::rank(static_cast<std::uint32_t>(column_index[place[i]]));
+    const auto take = [&](guided_row_state& mine, const guided_row_state& other) {
+      bool wins = other.best > mine.best;
+      if (other.best == mine.best && other.best > 0) {
+        wins = RowTie::rank(static_cast<std::uint32_t>(column_index[other.place])) <
+               RowTie::rank(static_cast<std::uint32_t>(column_index[mine.place]));
       }
-      const std::int32_t loser = wins ? best[i] : other_best;
-      second[i] = max(max(second[i], other_second), loser);
-      if (wins) best[i] = other_best, place[i] = other_place;
+      mine.second = max(max(mine.second, other.second), wins ? mine.best : other.best);
+      if (wins) mine.best = other.best, mine.place = other.place;
     };
 
-    // A tile of columns: lane l brings column l. Padding repeats a column, and is never admissible.
-    struct tile_columns {
-      int first;
-      std::uint32_t index;
-      epipolar::column_terms terms;
-    };
-    const auto fetch = [&](int t) {
-      const int at = t * tile + lane;
-      return tile_columns{t * tile, static_cast<std::uint32_t>(max(column_index[at], 0)), column_terms[at]};
+    // A tile of columns: lane l brings column l. Padding repeats column 0, and is never admissible.
+    const auto fetch = [&](int t, int buffer) {
+      detail::copy_async<16>(&stage.terms[buffer][lane], &column_terms[t * tile + lane], true);
+      detail::copy_async<4>(&stage.column_index[buffer][lane], &column_index[t * tile + lane], true);
     };
     // Which of the lane's pairs are admissible: bit slice + 7 - 2 i - c is that of row i and column c of a slice.
     homography located;
@@ -441,7 +442,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
       }
       return admissible;
     };
-    const auto pairs_along = [&](const tile_columns& now, bool screened) {
+    const auto pairs_along = [&](int first_column, bool screened) {
       unsigned admissible = 0;
       bool decided = screened;
 #pragma unroll
@@ -458,7 +459,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
       if (!decided) {
 #pragma unroll 1
         for (int k = 0; k < 32; ++k) {
-          const epipolar::column_terms terms = column_terms[now.first + tile - 8 - k / 8 * 8 + 2 * q + k % 2];
+          const epipolar::column_terms terms = column_terms[first_column + tile - 8 - k / 8 * 8 + 2 * q + k % 2];
           const bool admits = along.admits(stage.along[r + 8 * (k % 8 / 2)], terms);
           admissible = admissible << 1 | (admits ? 1u : 0u);
         }
@@ -466,8 +467,9 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
       return admissible;
     };
 
-    const auto score_tile = [&](const tile_columns& now) {
-      const auto column = screen.of(now.terms);
+    const auto score_tile = [&](int first_column, int buffer) {
+      const auto index = static_cast<std::uint32_t>(max(stage.column_index[buffer][lane], 0));
+      const auto column = screen.of(stage.terms[buffer][lane]);
       __syncwarp();
       stage.columns[lane] = column;
       __syncwarp();
@@ -476,8 +478,8 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
         admissible = located_pairs();
         if (!__any_sync(all, admissible != 0)) return;
       }
-      if (has_epipolar) admissible &= pairs_along(now, __all_sync(all, screen.suits(column)));
-      if (const int exist = column_count - now.first; exist < tile) {
+      if (has_epipolar) admissible &= pairs_along(first_column, __all_sync(all, screen.suits(column)));
+      if (const int exist = column_count - first_column; exist < tile) {
 #pragma unroll
         for (int slice = 0; slice < tile; slice += 8) {
           if (slice + 2 * q >= exist) admissible &= ~(0xaau << slice);
@@ -489,25 +491,23 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
 
       const auto next_slice = [&] { return (31 - __clz(static_cast<int>(slices))) & -8; };
       const auto load = [&](int slice) {
-        return words::load(columns + __shfl_sync(all, now.index, slice + r) * static_cast<std::uint64_t>(right.stride));
+        return words::load(columns + __shfl_sync(all, index, slice + r) * static_cast<std::uint64_t>(right.stride));
       };
       // Keys are score << 5 | code. Of equal scores, the greater code is preferred: the lower i, then the lower slice
       // and c, which is the order of the tie for a row (its i is one) and for a column (its slice and c are).
       thread::packed_top2 packed[4];
       words ahead = load(next_slice());
+      // This lane looks after column 2 q + r % 2 of slice 8 (r / 2).
+      thread::packed_top2 mine;
+      const auto cell = [&] { return column_cells + __shfl_sync(all, index, r / 2 * 8 + 2 * q + r % 2); };
+      std::uint32_t floor = 0;
+      if constexpr (WithColumns) floor = thread::second_so_far(cell());
 #pragma unroll 1
       while (slices != 0) {
         const int slice = next_slice();
         slices &= ~(0xffu << slice);
         const words b = ahead;
         if (slices != 0) ahead = load(next_slice());
-        // The cell of the column that this lane looks after if r < 2.
-        thread::top2_cell* cell = column_cells;
-        std::uint32_t floor = 0;
-        if constexpr (WithColumns) {
-          cell += __shfl_sync(all, now.index, slice + 2 * q + r % 2);
-          if (r < 2) floor = thread::second_so_far(cell);
-        }
         std::int32_t sums[2][4] = {};
 #pragma unroll
         for (int k = 0; k < words::count; k += 2) {
@@ -539,7 +539,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
             column[c].push(keys[2][c], keys[3][c]);
             column[c].best = (column[c].best | 7) ^ static_cast<std::uint32_t>(r);  // now the code tells the row
           }
-          // Lanes of even r go on with column 0, the others with column 1.
+          // Lanes of even r go on with column 0, the others with column 1; at last all have its state.
           const thread::packed_top2 other = r % 2 == 0 ? column[1] : column[0];
           thread::packed_top2 state = r % 2 == 0 ? column[0] : column[1];
           state.merge({__shfl_xor_sync(all, other.best, 4), __shfl_xor_sync(all, other.second, 4)});
@@ -547,19 +547,24 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
           for (int distance = 8; distance < 32; distance *= 2) {
             state.merge({__shfl_xor_sync(all, state.best, distance), __shfl_xor_sync(all, state.second, distance)});
           }
-          const auto score = static_cast<std::int32_t>(state.best >> code_bits);
-          if (r < 2 && score > 0) {
-            const int row = stage.row_index[7 - state.best % 8 + 8 * (3 - state.best % tile / 8)];
-            thread::push<typename RowTie::column_order>(
-                cell, {score, row, static_cast<std::int32_t>(state.second >> code_bits)}, floor);
-          }
+          if (slice == r / 2 * 8) mine = state;
+        }
+      }
+      if constexpr (WithColumns) {
+        thread::top2_cell* const column = cell();
+        const auto score = static_cast<std::int32_t>(mine.best >> code_bits);
+        if (score > 0) {
+          const int row = stage.row_index[7 - mine.best % 8 + 8 * (3 - mine.best % tile / 8)];
+          thread::push<typename RowTie::column_order>(
+              column, {score, row, static_cast<std::int32_t>(mine.second >> code_bits)}, floor);
         }
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int at = 7 - static_cast<int>(packed[i].best % 8);
-        take(i, static_cast<std::int32_t>(packed[i].best >> code_bits), now.first + at / 2 * 8 + 2 * q + at % 2,
-             static_cast<std::int32_t>(packed[i].second >> code_bits));
+        take(stage.states[i][lane],
+             {static_cast<std::int32_t>(packed[i].best >> code_bits), first_column + at / 2 * 8 + 2 * q + at % 2,
+              static_cast<std::int32_t>(packed[i].second >> code_bits)});
       }
     };
 
@@ -576,29 +581,30 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
       unsigned visits = __ballot_sync(all, may_admit);
       if (visits == 0) continue;
       const auto next_tile = [&] { return first_tile + __ffs(static_cast<int>(visits)) - 1; };
-      tile_columns next = fetch(next_tile());
-      while (visits != 0) {  // one tile ahead of the one being scored
-        const tile_columns now = next;
+      fetch(next_tile(), 0);
+      detail::copy_async_commit();
+      for (int buffer = 0; visits != 0; buffer ^= 1) {  // one tile ahead of the one being scored
+        const int t = next_tile();
         visits &= visits - 1;
-        if (visits != 0) next = fetch(next_tile());
-        score_tile(now);
+        if (visits != 0) fetch(next_tile(), buffer ^ 1);
+        detail::copy_async_commit();
+        detail::copy_async_wait<1>();
+        score_tile(t * tile, buffer);
       }
     }
 
-    // Four lanes share a row; of those, lane q writes row q.
+    // Four lanes share a row; of those, lane q writes row r + 8 q.
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
+      guided_row_state state = stage.states[i][lane];
 #pragma unroll
       for (int distance = 1; distance < 4; distance *= 2) {
-        take(i, __shfl_xor_sync(all, best[i], distance), __shfl_xor_sync(all, place[i], distance),
-             __shfl_xor_sync(all, second[i], distance));
+        take(state, {__shfl_xor_sync(all, state.best, distance), __shfl_xor_sync(all, state.place, distance),
+                     __shfl_xor_sync(all, state.second, distance)});
       }
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (q == i && best[i] > 0) {
+      if (q == i && state.best > 0) {
         thread::top2_cell* const cell = arrays.row_cells + pair.first_row + stage.row_index[r + 8 * i];
-        thread::push<RowTie>(cell, {best[i], column_index[place[i]], second[i]}, 0);
+        thread::push<RowTie>(cell, {state.best, column_index[state.place], state.second}, 0);
       }
     }
   }
