@@ -24,6 +24,7 @@ inline constexpr int guided_order_threads = 512;  ///< of a block of order_featu
 inline constexpr int guided_bound_threads = 256;  ///< of bound_tiles: eight tiles, a warp each
 inline constexpr int guided_plan_threads = 256;   ///< of plan_tasks: eight tiles of rows, a warp each
 inline constexpr int guided_match_threads = 128;  ///< of match_tiles: four tasks at a time, a warp each
+inline constexpr int guided_task_visits = 32;     ///< tiles of columns that a task with several chunks may visit
 inline constexpr int guided_judge_threads = 256;  ///< of a block of judge_matches
 
 /// A pair of images, and where it stands in the arrays of a wave of pairs.
@@ -57,10 +58,10 @@ struct guided_chunks {
   }
 };
 
-/// A tile of rows, and a chunk of columns that may hold an admissible one.
+/// A tile of rows, and chunks of columns that may hold an admissible one.
 struct guided_task {
-  std::int32_t row_tile;  ///< within the pair
-  std::uint16_t pair, chunk;
+  std::int32_t pair, row_tile;
+  std::uint32_t chunks;  ///< bit c: chunk c
 };
 
 /// Tasks of a wave: how many there are, and how many warps have taken.
@@ -268,7 +269,8 @@ __global__ void __launch_bounds__(guided_bound_threads)
   if (lane == 0) image.features.tiles[image.first_place / tile + t] = extent.bounds(frame, order.reach());
 }
 
-/// Lists the tasks of every pair: the chunks of columns that hold a tile which a tile of rows may be admissible to.
+/// Lists the tasks of every pair: the chunks of columns that hold a tile which a tile of rows may be admissible to,
+/// together if those tiles are few, else one by one.
 ///
 /// Launch: guided_plan_threads threads, grid (tiles of rows of the largest pair / 8, pairs).
 template <class Arrays = guided_arrays>
@@ -285,20 +287,23 @@ __global__ void __launch_bounds__(guided_plan_threads) plan_tasks(Arrays arrays)
                                arrays.rows.reaches[blockIdx.y], arrays.columns.reaches[blockIdx.y]);
 
   const guided_chunks chunks(pair.right_count);
-  unsigned visits = 0;  // bit c: chunk c
-  int chunk = 0, end = chunks.tiles;
+  unsigned visited = 0;  // bit c: chunk c
+  int visits = 0, chunk = 0, end = chunks.tiles;
   for (int first = 0; first < column_tiles; first += 32) {
     if (first == end) ++chunk, end += chunks.tiles;
     const int t = first + lane;
-    if (__any_sync(all, t < column_tiles && test.may_admit(bounds[t]))) visits |= 1u << chunk;
+    const unsigned admitted = __ballot_sync(all, t < column_tiles && test.may_admit(bounds[t]));
+    if (admitted != 0) visited |= 1u << chunk, visits += __popc(admitted);
   }
   if (visits == 0) return;
+  const bool few = visits <= guided_task_visits;
   std::uint32_t place = 0;
-  if (lane == 0) place = atomicAdd(&arrays.task_counts->planned, static_cast<std::uint32_t>(__popc(visits)));
+  if (lane == 0) place = atomicAdd(&arrays.task_counts->planned, few ? 1u : static_cast<unsigned>(__popc(visited)));
   place = __shfl_sync(all, place, 0);
-  if ((visits >> lane & 1) != 0) {
-    arrays.tasks[place + static_cast<std::uint32_t>(__popc(visits & ((1u << lane) - 1)))] = {
-        row_tile, static_cast<std::uint16_t>(blockIdx.y), static_cast<std::uint16_t>(lane)};
+  const unsigned mine = 1u << lane;
+  if (few ? lane == 0 : (visited & mine) != 0) {
+    if (!few) place += static_cast<unsigned>(__popc(visited & (mine - 1)));
+    arrays.tasks[place] = {static_cast<std::int32_t>(blockIdx.y), row_tile, few ? visited : mine};
   }
 }
 
@@ -570,26 +575,29 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
 
     const int column_tiles = (column_count + tile - 1) / tile;
     const guided_chunks chunks(pair.right_count);
-    const int end_tile = min((task.chunk + 1) * chunks.tiles, column_tiles);
-    for (int first_tile = task.chunk * chunks.tiles; first_tile < end_tile; first_tile += 32) {
-      bool may_admit = false;
-      if (const int t = first_tile + lane; t < end_tile) {
-        const detail::tile_test test(pair.geometry, row_bounds, arrays.rows.reaches[task.pair],
-                                     arrays.columns.reaches[task.pair]);
-        may_admit = test.may_admit(arrays.columns.tiles[pair.first_column / tile + t]);
-      }
-      unsigned visits = __ballot_sync(all, may_admit);
-      if (visits == 0) continue;
-      const auto next_tile = [&] { return first_tile + __ffs(static_cast<int>(visits)) - 1; };
-      fetch(next_tile(), 0);
-      detail::copy_async_commit();
-      for (int buffer = 0; visits != 0; buffer ^= 1) {  // one tile ahead of the one being scored
-        const int t = next_tile();
-        visits &= visits - 1;
-        if (visits != 0) fetch(next_tile(), buffer ^ 1);
+    for (unsigned left_over = task.chunks; left_over != 0; left_over &= left_over - 1) {
+      const int first_of_chunk = (__ffs(static_cast<int>(left_over)) - 1) * chunks.tiles;
+      const int end_tile = min(first_of_chunk + chunks.tiles, column_tiles);
+      for (int first_tile = first_of_chunk; first_tile < end_tile; first_tile += 32) {
+        bool may_admit = false;
+        if (const int t = first_tile + lane; t < end_tile) {
+          const detail::tile_test test(pair.geometry, row_bounds, arrays.rows.reaches[task.pair],
+                                       arrays.columns.reaches[task.pair]);
+          may_admit = test.may_admit(arrays.columns.tiles[pair.first_column / tile + t]);
+        }
+        unsigned visits = __ballot_sync(all, may_admit);
+        if (visits == 0) continue;
+        const auto next_tile = [&] { return first_tile + __ffs(static_cast<int>(visits)) - 1; };
+        fetch(next_tile(), 0);
         detail::copy_async_commit();
-        detail::copy_async_wait<1>();
-        score_tile(t * tile, buffer);
+        for (int buffer = 0; visits != 0; buffer ^= 1) {  // one tile ahead of the one being scored
+          const int t = next_tile();
+          visits &= visits - 1;
+          if (visits != 0) fetch(next_tile(), buffer ^ 1);
+          detail::copy_async_commit();
+          detail::copy_async_wait<1>();
+          score_tile(t * tile, buffer);
+        }
       }
     }
 
