@@ -211,6 +211,7 @@ class location_cache {
 }  // namespace
 
 void run_guided(database& target, const match_settings& settings, double max_error, bool dry_run) {
+  const auto start = steady::now();
   const match_limits limits = limits_of(target, settings.max_num_matches);
   const serac::match_options options = options_of(settings, limits);
   const image_table images(target);
@@ -221,12 +222,12 @@ void run_guided(database& target, const match_settings& settings, double max_err
             << " are to be matched again" << std::endl;
   if (dry_run || plan.pairs.empty()) return;
 
-  const auto start = steady::now();
   const std::unique_ptr<guided_matcher> matcher = make_guided_matcher(options, settings.where);
   descriptor_cache descriptors(target, images.headers(), settings.cache_bytes);
   location_cache locations(target, images, plan, settings.cache_bytes);
   list_store store([&](const auto& lists) { target.store_inliers(lists); }, images, limits, settings.min_num_inliers,
                    static_cast<std::int64_t>(plan.pairs.size()));
+  const double starting = seconds_since(start);
   double reading = 0, matching = 0;
   const interrupt_scope scope;
   try {
@@ -254,7 +255,7 @@ void run_guided(database& target, const match_settings& settings, double max_err
   }
   std::cout << "matched " << store.pairs() << " pairs again on " << matcher->name() << ": " << store.nonempty()
             << " have inliers, " << store.matches() << " in all\n";
-  print_times(std::cout, matching, reading, store.seconds(), seconds_since(start), false);
+  print_times(std::cout, {starting, matching, reading, store.seconds(), seconds_since(start), 1, false});
 }
 
 }  // namespace serac_colmap

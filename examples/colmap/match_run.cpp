@@ -128,9 +128,12 @@ void print_summary(std::ostream& out, const list_store& store, const plan& work,
       << store.matches() << " in all; " << work.skipped << " pairs skipped\n";
 }
 
-void print_times(std::ostream& out, double matching, double reading, double writing, double in_all, bool overlapping) {
-  out << std::fixed << std::setprecision(3) << "seconds: " << matching << " matching, " << reading << " reading, "
-      << writing << " writing, " << in_all << " in all" << (overlapping ? " (they overlap)" : "") << '\n';
+void print_times(std::ostream& out, const run_seconds& spent) {
+  out << std::fixed << std::setprecision(3) << "seconds: " << spent.starting << " starting, " << spent.matching
+      << " matching";
+  if (spent.workers > 1) out << " (" << spent.workers << " workers together)";
+  out << ", " << spent.reading << " reading, " << spent.writing << " writing"
+      << (spent.overlap ? " (these overlap), " : ", ") << spent.in_all << " in all\n";
 }
 
 void run(database& target, const pair_generator& pairs, const match_settings& settings, bool dry_run) {
@@ -143,6 +146,7 @@ void run(database& target, const pair_generator& pairs, const match_settings& se
   if (dry_run || work.to_do == 0) return;
 
   const backend matching = make_backend(options, settings.where);
+  const double starting = seconds_since(start);
   list_store store([&](const auto& lists) { target.store(lists); }, images, limits, settings.min_num_inliers,
                    work.to_do);
   pair_feed feed(work, images, pairs.start());
@@ -166,7 +170,8 @@ void run(database& target, const pair_generator& pairs, const match_settings& se
   }
   print_summary(std::cout, store, work, matching.name());
   const double busy = std::accumulate(result.busy_seconds.begin(), result.busy_seconds.end(), 0.0);
-  print_times(std::cout, busy, result.read_seconds, store.seconds(), seconds_since(start));
+  print_times(std::cout, {starting, busy, result.read_seconds, store.seconds(), seconds_since(start),
+                          static_cast<int>(matching.workers.size())});
 }
 
 }  // namespace serac_colmap

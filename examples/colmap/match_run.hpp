@@ -96,10 +96,19 @@ serac::survey::run_result match_survey(const database& source, const image_table
                                        const serac::match_options& options, const match_settings& settings,
                                        const std::atomic<bool>* cancel);
 
+/// Where the seconds of a run went.
+struct run_seconds {
+  double starting = 0;  ///< before the first pair: the plan, and the workers
+  double matching = 0;  ///< all workers together
+  double reading = 0, writing = 0;
+  double in_all = 0;
+  int workers = 1;
+  bool overlap = true;  ///< matching, reading and writing do
+};
+
 /// Lines for people: what there is to do, what was done, and the seconds that it took.
 void print_plan(std::ostream& out, const plan& work, const image_table& images);
 void print_summary(std::ostream& out, const list_store& store, const plan& work, const std::string& where);
-void print_times(std::ostream& out, double matching, double reading, double writing, double in_all,
-                 bool overlapping = true);
+void print_times(std::ostream& out, const run_seconds& spent);
 
 }  // namespace serac_colmap

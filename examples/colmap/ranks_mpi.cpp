@@ -155,11 +155,15 @@ void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 /// What a rank spent, in all.
 struct times {
   double busy = 0, read = 0;
+  int workers = 0;
 };
+
+times operator+(const times& a, const times& b) { return {a.busy + b.busy, a.read + b.read, a.workers + b.workers}; }
 
 times times_of(const serac::survey::run_result& result) {
   times sum{0, result.read_seconds};
   for (const double busy : result.busy_seconds) sum.busy += busy;
+  sum.workers = static_cast<int>(result.busy_seconds.size());
   return sum;
 }
 
@@ -223,7 +227,7 @@ class coordinator {
     }
     out_.finish();
     const times own = times_of(own_.result());
-    return {sum_.busy + own.busy, sum_.read + own.read};
+    return sum_ + own;
   }
 
  private:
@@ -235,7 +239,7 @@ class coordinator {
       arrived_.emplace(lists.number, std::move(lists));
     } else if (next.kind == take_times) {
       const times spent = message_reader(next.bytes).array<times>(1).front();
-      sum_ = {sum_.busy + spent.busy, sum_.read + spent.read};
+      sum_ = sum_ + spent;
       --helping_;
     }
   }
@@ -337,6 +341,7 @@ void ranks::run(database& target, const pair_generator& pairs, const match_setti
   }
 
   share_matcher own(target, images, options, settings);
+  const double starting = seconds_since(start);
   list_store store([&](const auto& lists) { target.store(lists); }, images, limits, settings.min_num_inliers,
                    work.to_do);
   pair_feed feed(work, images, pairs.start());
@@ -352,7 +357,7 @@ void ranks::run(database& target, const pair_generator& pairs, const match_setti
   });
   print_summary(std::cout, store, work,
                 (size_ > 1 ? std::to_string(size_) + " ranks, the first one on " : "") + own.name());
-  print_times(std::cout, spent.busy, spent.read, store.seconds(), seconds_since(start));
+  print_times(std::cout, {starting, spent.busy, spent.read, store.seconds(), seconds_since(start), spent.workers});
 }
 
 void ranks::help(const std::string& path, std::chrono::milliseconds lock_timeout, const match_settings& given) const {
