@@ -77,8 +77,7 @@ FAULTS = [
           "if constexpr (WithColumns) {\n"
           "      for (const worker_scratch& worker : scratch.workers) {",
           "if constexpr (WithColumns) {\n"
-          "      for (const worker_scratch& worker : {scratch.workers[0]}) {"
-          ,
+          "      for (const worker_scratch& worker : {scratch.workers[0]}) {",
           ["host.host_nearest2", "host.host_match"]),
     Fault("stride_ignored", "descriptors are read without their gaps",
           HOST + "fused_top2.hpp",
@@ -113,6 +112,18 @@ FAULTS = [
           "detail::fma_rn(column.fy, column.fy,"
           " detail::fma_rn(column.fx, column.fx, row.squared))",
           "detail::fma_rn(column.fx, column.fx, row.squared)",
+          ["host.guided_host"]),
+    Fault("guided_margin_halved",
+          "tiles half as far apart as H admits are passed over",
+          "include/serac/guided_tiles.hpp",
+          "return sqrtf(max_squared_error) * (1 + 0x1p-18f)",
+          "return 0.5f * sqrtf(max_squared_error)",
+          ["host.guided_host"]),
+    Fault("guided_limit_too_small",
+          "tiles are tested without the columns' part of the Sampson scale",
+          "include/serac/guided_tiles.hpp",
+          "(1 + 0x1p-17f) * (squared + column.squared)",
+          "(1 + 0x1p-17f) * squared",
           ["host.guided_host"]),
 
     # Kernels.
