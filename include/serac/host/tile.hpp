@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// (nvcc's device pass makes no host code, and intrinsics take long to read.)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__CUDA_ARCH__)
 #define SERAC_HOST_AVX2 1
 #define SERAC_AVX2 __attribute__((target("avx2")))
 #define SERAC_AVX2_INLINE __attribute__((target("avx2"), always_inline)) inline
