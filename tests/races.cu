@@ -10,7 +10,9 @@
 #include <support/random.hpp>
 #include <support/tensor_checks.cuh>
 
-namespace serac::test {
+using namespace serac;
+using namespace serac::test;
+
 namespace {
 
 /// Lists and states of 300 x 700 descriptors, a third of which match.
@@ -53,4 +55,3 @@ TEST_CASE("guided matching of a few tiles, both forms", "[races]") {
 }
 
 }  // namespace
-}  // namespace serac::test
