@@ -106,7 +106,7 @@ TEMPLATE_TEST_CASE("guided lists are the host's under every kind of geometry", "
   if (Policy::path != match_path::classic && !has_mma()) return skip("no mma.sync here: a policy was not tested");
   std::uint64_t seed = 40;
   std::size_t matches = 0;
-  for (const std::string kind : few_if_tiny<std::string>({std::begin(geometry_kinds), std::end(geometry_kinds)}, 3)) {
+  for (const std::string& kind : few_if_tiny<std::string>({std::begin(geometry_kinds), std::end(geometry_kinds)}, 3)) {
     for (int repeat = 0; repeat < (small_run() ? 1 : 6); ++repeat) {
       random_source random(++seed);
       const std::int64_t most = small_run() ? 150 : repeat == 0 ? 2500 : 400;

@@ -208,7 +208,19 @@ __global__ void __launch_bounds__(column_threads, 4)
   const int first_row = static_cast<int>(blockIdx.y) * rows_of_block;
   const int end_row = min(pair.left_count, first_row + rows_of_block);
 
+  // The maxima of a step of rows, on their way while the step before is looked through.
+  const auto row_at = [](int first, int load) { return first + 4 * (load * threads + static_cast<int>(threadIdx.x)); };
+  detail::word_vector<16> ahead[loads];
+  const auto load = [&](int first) {
+#pragma unroll
+    for (int k = 0; k < loads; ++k) {
+      const int row = row_at(first, k);
+      ahead[k] = row < end_row ? detail::load_vector<16>(row_maxima + row) : detail::word_vector<16>{};
+    }
+  };
+
   visit_candidates(places, verdicts, pair, chunk, [&](int count) {
+    load(first_row);
     if (threadIdx.x == 0) match_count = 0, least_best = least_second = 0x7fffffff;
     __syncthreads();
     bool found = false;
@@ -226,12 +238,10 @@ __global__ void __launch_bounds__(column_threads, 4)
     int rival_count = 0;  // the same in all threads
     for (int first = first_row; first < end_row; first += rows_of_step) {
       const std::int32_t best = least_best, second = least_second;
-      const auto row_at = [&](int load) { return first + 4 * (load * threads + static_cast<int>(threadIdx.x)); };
       detail::word_vector<16> values[loads];
 #pragma unroll
-      for (int k = 0; k < loads; ++k) {
-        values[k] = row_at(k) < end_row ? detail::load_vector<16>(row_maxima + row_at(k)) : detail::word_vector<16>{};
-      }
+      for (int k = 0; k < loads; ++k) values[k] = ahead[k];
+      load(first + rows_of_step);
       std::uint32_t rival_bits = 0;  // of the rows of this thread
       static_assert(4 * loads <= 32);
 #pragma unroll
@@ -239,7 +249,7 @@ __global__ void __launch_bounds__(column_threads, 4)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const auto greatest = static_cast<std::int32_t>(values[k].word[i]);
-          const bool rival = row_at(k) + i < end_row && greatest > second && !accept(best, greatest);
+          const bool rival = row_at(first, k) + i < end_row && greatest > second && !accept(best, greatest);
           rival_bits |= (rival ? 1u : 0u) << (4 * k + i);
         }
       }
@@ -248,7 +258,7 @@ __global__ void __launch_bounds__(column_threads, 4)
       place += rival_count;
       for (; rival_bits != 0; rival_bits &= rival_bits - 1, ++place) {
         const int bit = __ffs(static_cast<int>(rival_bits)) - 1;
-        rivals[place] = row_at(bit / 4) + bit % 4;
+        rivals[place] = row_at(first, bit / 4) + bit % 4;
       }
       rival_count += found_by_all;
       __syncthreads();  // the rivals are there, and the scan's storage is free
@@ -285,7 +295,8 @@ __global__ void __launch_bounds__(column_threads, 4)
         }
       }
       rival_count = 0;
-      __syncthreads();  // rivals are written again
+      load(first + rows_of_step);  // again: kept meanwhile they cost spills
+      __syncthreads();             // rivals are written again
     }
   });
 }
