@@ -41,7 +41,8 @@ TEMPLATE_TEST_CASE("lists on the GPU have the properties of lists", "[properties
     for (const std::int64_t most : {150, 1500}) {
       if (small_run() && most > 150) continue;
       random_source random(++seed);
-      matches += check_properties<TestType>(kind, seed, 1 + random.below(most), 1 + random.below(most));
+      matches += check_properties<TestType>(kind, seed, 1 + random.below(most), 1 + random.below(most),
+                                            few_if_tiny(tieless_options(), 2));
     }
   }
   if (!tiny_run()) CHECK(matches > (small_run() ? 100 : 1000));  // the inputs do hold matches

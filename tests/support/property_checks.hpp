@@ -17,7 +17,6 @@
 #include <serac/options.hpp>
 #include <support/catch.hpp>
 #include <support/random.hpp>
-#include <support/run_size.hpp>
 
 namespace serac::test {
 
@@ -75,9 +74,11 @@ inline std::vector<match_options> tieless_options() {
   return grid;
 }
 
-/// All properties on images of one kind and shape. Returns the matches in all lists.
+/// All properties on images of one kind and shape, by options under which ties are rejected. Returns the matches in all
+/// lists.
 template <class Path>
-std::size_t check_properties(input_kind kind, std::uint64_t seed, std::int64_t rows, std::int64_t columns) {
+std::size_t check_properties(input_kind kind, std::uint64_t seed, std::int64_t rows, std::int64_t columns,
+                             const std::vector<match_options>& grid = tieless_options()) {
   using T = typename Path::element;
   INFO("seed " << seed << ": " << name(kind) << ", " << rows << " x " << columns << ", width " << Path::width);
   random_source random(seed);
@@ -88,7 +89,7 @@ std::size_t check_properties(input_kind kind, std::uint64_t seed, std::int64_t r
   const std::int64_t zeros = 1 + random.below(70);
 
   std::size_t matches = 0;
-  for (const match_options& o : few_if_tiny(tieless_options(), 2)) {
+  for (const match_options& o : grid) {
     INFO("max_ratio " << o.max_ratio << ", max_distance " << o.max_distance << ", cross_check " << o.cross_check);
     const std::vector<match_pair> list = Path::match(left, right, o, 0);
     matches += list.size();
