@@ -13,6 +13,17 @@ using namespace serac::test;
 
 namespace {
 
+/// A best that is ahead of the second by more than `gap`; it must not be asked about a second above the best, for which
+/// the difference wraps.
+struct gap_acceptance {
+  std::int32_t gap;
+
+  SERAC_HOST_DEVICE bool rejects_ties() const { return true; }
+  SERAC_HOST_DEVICE bool operator()(std::int32_t best, std::int32_t second) const {
+    return static_cast<std::uint32_t>(best - second) > static_cast<std::uint32_t>(gap);
+  }
+};
+
 /// Requires the GPU's lists by an acceptance of bytes to be the host's, on the classic path and, where the GPU has one
 /// and ties are rejected, on a tensor-core path.
 template <class Acceptance>
@@ -45,3 +56,5 @@ TEST_CASE("the GPU accepts by cosine, and every best, as the host does", "[accep
   check(cosine_acceptance{});
   check(accept_all{});
 }
+
+TEST_CASE("an acceptance is not asked about a second above the best", "[acceptance]") { check(gap_acceptance{3000}); }

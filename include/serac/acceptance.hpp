@@ -6,9 +6,9 @@
 ///
 /// An *acceptance* is a callable `bool operator()(int32 best, int32 second) const` on host and device. It must be
 /// monotone: whatever accepts (best, second) accepts (best, less than second) as well. One that never accepts
-/// second == best may say so by a member `bool rejects_ties() const`; the tensor-core paths need that, and that whatever
-/// accepts (best, second) accepts (greater than best, second). It is asked only about states that have a best; where
-/// they have no second, that is 0.
+/// second == best may say so by a member `bool rejects_ties() const`; the tensor-core paths need that, and that
+/// whatever accepts (best, second) accepts (greater than best, second). It is asked only about states that have a best;
+/// where they have no second, that is 0.
 #pragma once
 
 #include <math.h>

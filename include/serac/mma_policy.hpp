@@ -8,6 +8,7 @@
 #include <serac/detail/config.hpp>
 #include <serac/detail/integer.hpp>
 #include <serac/policy.hpp>
+#include <serac/score.hpp>
 
 namespace serac {
 
@@ -64,7 +65,8 @@ struct mma_traits {
   }
 
   static_assert(is_tensor_width(width), "the width is 32, 64, 128 or 256 bytes");
-  static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
+  static_assert(sizeof(element) == 1 && score_traits<element>::has_angle,
+                "descriptor elements are bytes, signed or unsigned; binary ones take hamming_policy_for");
   static_assert(warp_rows % 16 == 0 && warp_rows >= 16, "warp_rows is a multiple of 16: the rows of one product");
   static_assert(warp_rows * width <= 128 * 128, "the rows of a warp must fit its registers: 16 KiB at most");
   static_assert(warps % 4 == 0 && warps >= 4 && warps <= 32, "a block has 4, 8, ... 32 warps");

@@ -8,6 +8,7 @@
 #include <serac/detail/config.hpp>
 #include <serac/detail/integer.hpp>
 #include <serac/policy.hpp>
+#include <serac/score.hpp>
 
 namespace serac {
 
@@ -39,9 +40,9 @@ struct wgmma_traits {
   static constexpr int threads = 128 * (consumers + 1);
   static constexpr int consumer_registers = 240;
   static constexpr int producer_registers = 24;
-  static constexpr int units = 4;  // taken ahead
-  static constexpr int run = 4;    // tiles of rows that a consumer scores without a pause; a unit has whole runs
-  static constexpr int banks = stages / run;  // a run fills one; a unit begins with the first
+  static constexpr int units = 4;             // taken ahead
+  static constexpr int run = 4;               // tiles of rows that a bank of stages holds; a unit has whole runs
+  static constexpr int banks = stages / run;  // a unit begins with the first
 
   static constexpr int accumulators = tile_columns / 2;  // of a thread, for a tile
 
@@ -55,7 +56,8 @@ struct wgmma_traits {
   static constexpr int shared_bytes = tiles_bytes + 1024 + 512;  // alignment; barriers and units
 
   static_assert(is_tensor_width(width), "the width is 32, 64, 128 or 256 bytes");
-  static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned");
+  static_assert(sizeof(element) == 1 && score_traits<element>::has_angle,
+                "descriptor elements are bytes, signed or unsigned; binary ones take hamming_policy_for");
   static_assert(tile_columns == 64 || tile_columns == 128 || tile_columns == 160 || tile_columns == 176 ||
                     tile_columns == 192,
                 "tile_columns is 64, 128, 160, 176 or 192: two sets of accumulators must fit the registers");

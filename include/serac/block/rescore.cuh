@@ -13,9 +13,8 @@
 namespace serac::block {
 
 /// Starts the copy of members [first, end) of a chunk, at most Members, to a tile, zeros behind them up to a multiple
-/// of
-/// 16. `member(m)` is the descriptor of member m, aligned to 16, or null, which becomes zero. All Threads threads of
-/// the block; the caller owes copy_async_commit, copy_async_wait and a barrier.
+/// of 16. `member(m)` is the descriptor of member m, aligned to 16. All Threads threads of the block; the caller owes
+/// copy_async_commit, copy_async_wait and a barrier.
 template <int Width, int Members, int Threads, class Member>
 SERAC_DEVICE void copy_members(std::uint8_t* tile, int first, int end, Member member) {
   constexpr int lanes = Width / 16;  // threads that share a member
@@ -27,9 +26,8 @@ SERAC_DEVICE void copy_members(std::uint8_t* tile, int first, int end, Member me
 #pragma unroll
   for (int m = 0; m < Members; m += at_once) {
     if (own + m >= padded) break;
-    const auto* const source =
-        own + m < count ? static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + own + m))) : nullptr;
-    if (source != nullptr) {
+    if (own + m < count) {
+      const auto* const source = static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + own + m)));
       serac::detail::copy_async<16>(destination + m * Width, source + byte, true);
     } else {
       *reinterpret_cast<uint4*>(destination + m * Width) = uint4{};
@@ -46,7 +44,7 @@ struct alignas(16) rescore_tiles {
 /// Top-2 of `query_count` queries over `member_count` members of a chunk.
 ///
 /// All Threads threads of the block call it together, and owe a barrier before and after it. `query(i)` is the
-/// descriptor of query i and `member(m)` that of member m, Width bytes aligned to 16 (or null, which scores 0);
+/// descriptor of query i and `member(m)` that of member m, Width bytes aligned to 16;
 /// `index(m)` is the number of member m, which rises with m. `judge(i, state)` gets each query's state: all lanes of a
 /// warp call it together, with i = -1 where a lane has none. Scores are floored at 0, ties go to the smallest index.
 /// Of the groups of Threads queries only those of number `part`, `part` + `parts`, ... are worked on.

@@ -54,7 +54,7 @@ inline match_path best_path() noexcept {
 
 inline constexpr std::int64_t most_tensor_features = std::int64_t{1} << 30;  ///< of an image: 32-bit tile arithmetic
 
-inline constexpr int most_column_chunks = 254;  ///< of a pair: the number of one fits a byte
+inline constexpr int most_column_chunks = 254;  ///< of a pair: scan_rows has a counter for each
 
 /// Tiles of columns that a column chunk must have, so that a pair's row maxima fit 32 MiB or are 64 a row.
 inline int tiles_of_chunk(int column_tiles, int rows) noexcept {

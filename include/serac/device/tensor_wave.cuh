@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <serac/acceptance.hpp>
 #include <serac/batch.hpp>
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/launch.cuh>
@@ -236,10 +237,11 @@ class tensor_wave {
   template <class Judge>
   status rescore(const Judge& judge) noexcept {
     if (extent_.units == 0) return {};
-    return launch<order>("rescore_rows", kernel::rescore_rows<traits, Judge>,
-                         dim3(static_cast<unsigned>(extent_.most_column_chunks),
-                              parts(extent_.most_column_chunks, kernel::rescore_threads), pair_blocks()),
-                         kernel::rescore_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
+    return launch<order>(
+        "rescore_rows", kernel::rescore_rows<traits, Judge>,
+        dim3(static_cast<unsigned>(extent_.most_column_chunks),
+             parts(kernel::rescore_threads, kernel::rescore_threads, kernel::rescore_rows_at_once), pair_blocks()),
+        kernel::rescore_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
   }
 
   /// Takes back the matches that their columns do not return.
@@ -248,7 +250,7 @@ class tensor_wave {
     if (extent_.units == 0) return {};
     return launch<order>("test_columns", kernel::test_columns<traits, Acceptance>,
                          dim3(static_cast<unsigned>(extent_.most_column_chunks),
-                              parts(extent_.most_column_chunks, kernel::column_threads), pair_blocks()),
+                              parts(kernel::column_threads, kernel::column_rows, extent_.most_rows), pair_blocks()),
                          kernel::column_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.maxima, accept,
                          scratch_.verdicts);
   }
@@ -306,12 +308,14 @@ class tensor_wave {
 
   unsigned pair_blocks() const noexcept { return static_cast<unsigned>(extent_.pairs); }
 
-  /// Blocks that share the rows of each chunk, `threads` rows at a time at least, so that a few pairs fill the device.
-  unsigned parts(int chunks, int threads) const noexcept {
+  /// Blocks of `threads` that share `most_rows` rows of each chunk, multiples of `rows` for each, so that a few pairs
+  /// fill the device.
+  unsigned parts(int threads, int rows, int most_rows) const noexcept {
     constexpr int threads_at_a_time = 512;  // on a multiprocessor
-    const std::int64_t blocks = chunks * extent_.pairs;
+    const std::int64_t blocks = extent_.most_column_chunks * extent_.pairs;
     const std::int64_t wanted = (threads_at_a_time / threads * multiprocessors_ + blocks - 1) / blocks;
-    return static_cast<unsigned>(std::min<std::int64_t>(wanted, ceil_div(extent_.most_rows, threads)));
+    return static_cast<unsigned>(
+        std::min<std::int64_t>(wanted, ceil_div(std::min(most_rows, extent_.most_rows), rows)));
   }
 
   view left_, right_;
@@ -363,7 +367,7 @@ status tensor_rows(const descriptor_view<typename Policy::element>& left,
   tensor_wave<Policy> wave(left, right, 1, workspace, stream);
   if (auto s = wave.publish(images); !s.ok()) return s;
   if (auto s = wave.take_maxima(); !s.ok()) return s;
-  if (auto s = wave.scan(kernel::accept_all()); !s.ok()) return s;
+  if (auto s = wave.scan(accept_all()); !s.ok()) return s;
   if (auto s = clear_states(states, left.count, stream); !s.ok()) return s;
   return wave.rescore(kernel::keep_state{states});
 }

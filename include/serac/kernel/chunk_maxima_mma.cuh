@@ -188,10 +188,10 @@ __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy
     // A tile of rows against tiles [first_tile, end_tile) of columns.
     const chunk_pair& pair = pairs[find_pair(pairs, pair_count, unit)];
     const int column_tiles = traits::column_tiles(pair);
-    const int local = static_cast<int>(unit - pair.first_unit);
-    const int first_tile = local % column_tiles;
+    const std::int64_t local = unit - pair.first_unit;
+    const int row_tile = static_cast<int>(local / column_tiles), first_tile = static_cast<int>(local % column_tiles);
     const int end_tile = static_cast<int>(min(std::int64_t{column_tiles}, first_tile + end_unit - unit));
-    const int first_row = (local / column_tiles * traits::warps + warp) * traits::warp_rows;
+    const int first_row = (row_tile * traits::warps + warp) * traits::warp_rows;
     unit += end_tile - first_tile;
 
     mma_columns<Policy> source(

@@ -22,7 +22,9 @@
 namespace serac::kernel {
 
 inline constexpr int rescore_threads = 64;
+inline constexpr int rescore_rows_at_once = 512;  ///< candidates of a chunk; a block takes rescore_threads of them
 inline constexpr int column_threads = 128;
+inline constexpr int column_rows = 4 * column_threads;  ///< whose maxima a block loads at once: its share is a multiple
 
 /// The two greatest chunk maxima of a row: index is the chunk. Thread.
 SERAC_DEVICE void take_chunk(top2& chunks, int chunk, std::int32_t value) {
@@ -129,9 +131,8 @@ SERAC_DEVICE void visit_candidates(candidate_places<Threads, Capacity>& places, 
       }
       __syncthreads();
       work(min(Capacity, total - first));
-      __syncthreads();  // places are written again
+      __syncthreads();  // places, and the scan's storage, are written again
     }
-    __syncthreads();  // as is the scan's storage
   }
 }
 
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(rescore_threads)
   const auto* const queries = left.data + std::int64_t{pair.left_first} * left.stride;
   const auto* const members = right.data + (std::int64_t{pair.right_first} + first_column) * right.stride;
 
-  constexpr int list_rows = 512;
+  constexpr int list_rows = rescore_rows_at_once;
   __shared__ block::rescore_tiles<Layout::width> tiles;
   __shared__ candidate_places<rescore_threads, list_rows> places;
   __shared__ candidate_row rows[list_rows];
@@ -194,7 +195,7 @@ __global__ void __launch_bounds__(column_threads, 4)
   constexpr int list_rows = 512;    // matches looked at together
   constexpr int rival_rows = 6144;  // rivals scored together, at most
   constexpr int threads = column_threads, warps = threads / 32;
-  constexpr int loads = 8, rows_of_step = 4 * loads * threads;  // whose maxima are under way
+  constexpr int loads = 8, rows_of_step = loads * column_rows;  // whose maxima are under way
   using batch = warp::query_batch<typename Layout::element, Layout::width>;
   __shared__ candidate_places<threads, list_rows> places;
   __shared__ matched_row matches[list_rows];
@@ -204,9 +205,10 @@ __global__ void __launch_bounds__(column_threads, 4)
 
   // This block's rows.
   const int rows_of_block =
-      detail::round_up(detail::ceil_div(pair.left_count, static_cast<int>(gridDim.y)), 4 * threads);
+      detail::round_up(detail::ceil_div(pair.left_count, static_cast<int>(gridDim.y)), column_rows);
   const int first_row = static_cast<int>(blockIdx.y) * rows_of_block;
   const int end_row = min(pair.left_count, first_row + rows_of_block);
+  if (first_row >= end_row) return;
 
   // The maxima of a step of rows, on their way while the step before is looked through.
   const auto row_at = [](int first, int load) { return first + 4 * (load * threads + static_cast<int>(threadIdx.x)); };
@@ -249,7 +251,8 @@ __global__ void __launch_bounds__(column_threads, 4)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const auto greatest = static_cast<std::int32_t>(values[k].word[i]);
-          const bool rival = row_at(first, k) + i < end_row && greatest > second && !accept(best, greatest);
+          const bool rival =
+              row_at(first, k) + i < end_row && greatest > second && !(greatest < best && accept(best, greatest));
           rival_bits |= (rival ? 1u : 0u) << (4 * k + i);
         }
       }
@@ -287,7 +290,7 @@ __global__ void __launch_bounds__(column_threads, 4)
           // The match's own row is a rival of it. Where it is not the best here it is elsewhere, or it has been beaten.
           const matched_row match = matches[m];
           const std::int32_t other = states[i].index == match.row ? states[i].second : states[i].best;
-          const bool passes = other <= match.second || accept(match.best, other);
+          const bool passes = other <= match.second || (other < match.best && accept(match.best, other));
           if (!passes && atomicExch(&verdicts.columns[pair.first_row + match.row], row_verdicts::no_match) !=
                              row_verdicts::no_match) {
             atomicAdd(&verdicts.taken_back[blockIdx.z], 1u);
@@ -316,11 +319,6 @@ struct keep_accepted {
       atomicAdd(&verdicts.matched_count[pair], static_cast<std::uint32_t>(__popc(lanes)));
     }
   }
-};
-
-/// An acceptance that leaves everything to be rescored.
-struct accept_all {
-  SERAC_HOST_DEVICE bool operator()(std::int32_t, std::int32_t) const { return true; }
 };
 
 /// A judge that keeps every state, for one pair.

@@ -4,8 +4,8 @@
 /// Dot paths that one thread runs: how four bytes of a row and of a column become part of their score.
 ///
 /// A thread-level dot path is a type with
-///   - `static constexpr int k`      bytes that one step consumes: 4, or 16 where `accumulate` takes four words as
-///   well;
+///   - `static constexpr int k`      bytes that one step consumes: 4, or 16 where `accumulate` takes four words
+///     as well;
 ///   - `static constexpr int min_sm` least architecture it compiles for, as __CUDA_ARCH__ / 10;
 ///   - `static constexpr int instructions` about how many a step takes: where it is more than one, descriptors
 ///     are read in narrow steps, for wide ones would not fit the registers;

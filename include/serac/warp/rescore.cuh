@@ -9,6 +9,7 @@
 #include <serac/detail/copy_async.cuh>
 #include <serac/detail/integer.hpp>
 #include <serac/detail/mma.cuh>
+#include <serac/score.hpp>
 #include <serac/thread/packed_top2.cuh>
 #include <serac/top2.hpp>
 
@@ -115,7 +116,7 @@ class query_batch {
   }
 
  private:
-  static constexpr bool is_signed = static_cast<Element>(-1) < 0;
+  static constexpr bool is_signed = score_traits<Element>::may_be_negative;
 
   // Lane 4 r + q holds, of every descriptor it takes part in, the pieces 4 p + q of 16 bytes (8 where the width is 32).
   // Step k of the product takes two neighbouring words of them: a permutation of K, the same for queries and members.
@@ -125,8 +126,8 @@ class query_batch {
   static constexpr int steps = Width / 32;
 
   // A score and a code for one of a lane's members, of which it sees two of each 8, share 32 bits.
-  static constexpr std::uint32_t max_score = Width * (is_signed ? 128u * 128u : 255u * 255u);
-  static constexpr int code_bits = 32 - serac::detail::log2_ceil(static_cast<int>(max_score) + 1);
+  static constexpr int code_bits =
+      32 - serac::detail::log2_ceil(static_cast<int>(score_traits<Element>::most(Width)) + 1);
   static constexpr int most_members = 4 << code_bits;
 
   /// What a lane holds of 16 members, in two slices of 8: of member lane / 4 of each, pieces as of the queries.
