@@ -129,11 +129,9 @@ struct shifted_scores {
 
 /// The next score in the order of indices.
 __device__ void take(top2& state, std::int32_t score, int index) {
-  if (score > state.best) {
-    state = {score, index, state.best};
-  } else {
-    state.second = max(state.second, score);
-  }
+  state.second = max(state.second, min(state.best, score));
+  if (score > state.best) state.index = index;
+  state.best = max(state.best, score);
 }
 
 struct merge_states {
