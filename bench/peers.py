@@ -411,7 +411,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__.split("\n\n")[0],
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=__doc__.split("\n\n", 2)[2])
+        epilog=__doc__.split("\n\n", 3)[3])
     parser.add_argument("program", nargs="?", metavar="BENCH_PEERS",
                         help="bench_peers, which is run first")
     parser.add_argument("--data", type=Path, metavar="FOLDER",
