@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -218,7 +219,8 @@ class Record(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         for program in ("nvidia-smi", "nvcc", *(f"bench/bench_{name}" for name
                                                 in ("pair", "batch", "survey",
-                                                    "guided", "binary"))):
+                                                    "guided", "binary",
+                                                    "sizes"))):
             path = self.folder / program
             path.parent.mkdir(exist_ok=True)
             path.write_text('#!/bin/sh\ncase $1 in -L) echo GPU 0;; '
@@ -232,16 +234,20 @@ class Record(unittest.TestCase):
     def record(self, *arguments):
         return subprocess.run(
             [ROOT / "bench/record", self.folder, self.out, *arguments],
-            env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"},
+            env={**os.environ, "PATH": ":".join((
+                str(self.folder), str(Path(sys.executable).parent),
+                os.environ["PATH"]))},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def test_records_say_when_where_and_how(self):
-        self.assertEqual(self.record("some/real").returncode, 0)
+        done = self.record("some/real", "pair", "batch", "survey", "guided",
+                           "binary", "sizes")
+        self.assertEqual(done.returncode, 0, done.stderr)
         evidence = load("check_docs").Evidence(self.out)
         for name, arguments in (("pair", " 0.bin 1.bin 0.bin 7.bin"),
                                 ("batch", " 0.bin 1.bin 0.bin 7.bin"),
                                 ("survey", ""), ("guided", " real"),
-                                ("binary", "")):
+                                ("binary", ""), ("sizes", "")):
             head, rows = evidence.rows(f"bench_{name}")
             self.assertEqual(head["#command"], f"bench_{name}{arguments}")
             self.assertEqual((head["#GPU"], head["#driver"], head["#toolkit"]),
@@ -250,6 +256,49 @@ class Record(unittest.TestCase):
             self.assertRegex(head["#include"], r"^[0-9a-f]{64}$")
             self.assertTrue(rows[0]["name"].endswith(f"/bench_{name}"))
         self.assertNotIn(str(self.folder), "".join(head.values()))
+
+    def test_peers_are_judged(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("numpy is missing")
+        # Two images of which the first half is the same; bench_peers leaves
+        # them where peers.py says.
+        left, right = (numpy.random.default_rng(seed).integers(
+            0, 91, (64, 128), numpy.uint8) for seed in (1, 2))
+        right[:32] = left[:32]
+        scores = left.astype(numpy.int32) @ right.astype(numpy.int32).T
+        states = []
+        for side in (scores, scores.T):
+            order = numpy.argsort(-side, axis=1, kind="stable")
+            best, second = (numpy.take_along_axis(side, order[:, k:k + 1], 1)
+                            for k in (0, 1))
+            states.append(numpy.concatenate([best, order[:, :1], second], 1))
+        stem = str(self.folder / "64 random half match")
+        left.tofile(f"{stem}.left")
+        right.tofile(f"{stem}.right")
+        numpy.repeat(numpy.arange(32, dtype=numpy.uint32), 2).tofile(
+            f"{stem}.pairs")
+        numpy.concatenate(states).astype(numpy.int32).tofile(f"{stem}.top2")
+        program = self.folder / "bench/bench_peers"
+        program.write_text("#!/bin/sh\necho peer,data,rows,columns,median_us,"
+                           "low_us,high_us,peak_mib,exact,note\n"
+                           f'cp "{stem}".* "$2"\n')
+        program.chmod(0o755)
+        done = self.record("", "peers")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        head, rows = load("check_docs").Evidence(self.out).rows("bench_peers")
+        self.assertEqual(head["#command"], "peers.py bench_peers")
+        self.assertGreater(len(rows), 5)
+        for row in rows:
+            self.assertTrue(row["note"].startswith("left out: ") or
+                            row["exact"] in ("yes", "list"), row)
+            self.assertEqual(row["exact"] == "", row["median_us"] == "", row)
+
+        program.write_text("#!/bin/sh\necho peer\n")
+        self.assertEqual(self.record("", "peers").returncode, 1)
+        program.write_text("#!/bin/sh\nexit 3\n")
+        self.assertEqual(self.record("", "peers").returncode, 1)
 
     def test_what_is_left_out_or_fails(self):
         done = self.record("", "pair", "guided")
@@ -283,6 +332,18 @@ class Plot(ScriptTest):
         recorded.write_text("bits,rows,median_us,popc_us\n"
                             "256,2048,9,2\n256,4096,30,8\n"
                             "512,2048,15,4\n512,4096,50,16\n")
+        evidence = self.folder / "docs/evidence"
+        (evidence / "bench_peers.csv").write_text(
+            "peer,data,rows,median_us,peak_mib,exact,note\n"
+            "serac (wgmma),random third match,2048,9,4,yes,\n"
+            "another,random third match,2048,90,40,list,rounded\n"
+            "ceiling (wgmma),random third match,2048,2,,,\n"
+            "missing,,,,,,left out: why\n")
+        (evidence / "bench_sizes.csv").write_text(
+            "path,width,rows,median_us,workspace_mib\n" + "".join(
+                f"{path},{width},{rows},{rows / 100},{rows / 1000}\n"
+                for path in ("classic", "mma", "wgmma")
+                for width in (32, 128) for rows in (512, 1024)))
         self.run_script("--root", self.folder)
         self.run_script("--root", self.folder, "--check")
         for name in self.module.PLOTS:
