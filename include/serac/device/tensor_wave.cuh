@@ -277,7 +277,7 @@ class tensor_wave {
   status publish_by(PairAt pair_at) noexcept {
     right_maps maps{};
     if (auto s = describe_right(maps); !s.ok()) return s;
-    Published part;
+    Published part{};
     while (extent_.pairs < pair_count_) {
       const auto first = static_cast<int>(extent_.pairs);
       const int count = static_cast<int>(std::min<std::int64_t>(Published::count, pair_count_ - first));
