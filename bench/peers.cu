@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #if __has_include(<cublasLt.h>)
@@ -370,6 +371,7 @@ class cublaslt {
   cublaslt& operator=(const cublaslt&) = delete;
 
   cublasLtHandle_t handle() const { return handle_; }
+  std::string version() const { return std::to_string(find<decltype(cublasLtGetVersion)>("cublasLtGetVersion")()); }
 
   template <class Function>
   Function* find(const char* function) const {
@@ -452,6 +454,7 @@ result run_cublaslt(const cublaslt& library, const bench::images& data, bool alo
                                                                        column_terms.data());
   };
   shift(nullptr);
+  product(left.data(), right.data(), peer.matrix(), nullptr);  // what fails, fails before it is captured
   BENCH_CHECK(cudaDeviceSynchronize());
   result made;
   made.time = replay(
@@ -484,8 +487,18 @@ void write(const std::string& path, const std::vector<T>& values) {
 struct peer {
   std::string name, note;
   std::function<result(const bench::images&)> run;
-  bool has_list = true;
+  bool has_list = true, is_ours = true;
 };
+
+/// What a peer made of a pair; where it is not this library and fails, why it did.
+std::pair<result, std::string> try_run(const peer& one, const bench::images& data) {
+  if (one.is_ours) return {one.run(data), ""};
+  try {
+    return {one.run(data), ""};
+  } catch (const std::exception& failure) {
+    return {result{}, failure.what()};
+  }
+}
 
 }  // namespace
 
@@ -509,19 +522,20 @@ int main(int argc, char** argv) try {
   peers.push_back({"unfused (DP4A)", "", run_unfused});
 #ifdef BENCH_HAS_CUBLASLT
   std::unique_ptr<cublaslt> library;
-  std::string reason;
+  std::string reason, version;
   try {
     library = std::make_unique<cublaslt>();
+    version = "cuBLASLt " + library->version() + "; ";
   } catch (const std::exception& failure) {
     reason = failure.what();
   }
   add(library != nullptr,
-      {"cuBLASLt int8 + top-2", "bytes less 128; sums added while reducing",
-       [&](const bench::images& data) { return run_cublaslt(*library, data, false); }},
+      {"cuBLASLt int8 + top-2", version + "bytes less 128; sums added while reducing",
+       [&](const bench::images& data) { return run_cublaslt(*library, data, false); }, true, false},
       reason.c_str());
   add(library != nullptr,
-      {"cuBLASLt int8 alone", "the matrix is written and nothing reduced",
-       [&](const bench::images& data) { return run_cublaslt(*library, data, true); }, false},
+      {"cuBLASLt int8 alone", version + "the matrix is written and nothing reduced",
+       [&](const bench::images& data) { return run_cublaslt(*library, data, true); }, false, false},
       reason.c_str());
 #else
   add(false, {"cuBLASLt int8 + top-2", "", nullptr}, "built without cublasLt.h");
@@ -530,7 +544,7 @@ int main(int argc, char** argv) try {
   std::printf("peer,data,rows,columns,median_us,low_us,high_us,peak_mib,exact,note\n");
   for (const peer& one : left_out) std::printf("%s,,,,,,,,,%s\n", one.name.c_str(), one.note.c_str());
   for (const bench::images& data : bench::inputs({512}, 0, nullptr)) {  // loads what the driver loads once
-    for (const peer& one : peers) one.run(data);
+    for (const peer& one : peers) try_run(one, data);
   }
   const struct {
     const char* name;
@@ -550,7 +564,12 @@ int main(int argc, char** argv) try {
     const std::vector<top2> states = nearest2<classic>(data);
     std::vector<serac::match_pair> list;
     for (const peer& one : peers) {
-      const result made = one.run(data);
+      const auto [made, failure] = try_run(one, data);
+      if (!failure.empty()) {
+        std::printf("%s,%s,%lld,%lld,,,,,,failed: %s\n", one.name.c_str(), data.name.c_str(), rows, columns,
+                    failure.c_str());
+        continue;
+      }
       if (&one == &peers.front()) list = made.list;
       const char* exact = "";
       if (one.has_list) {

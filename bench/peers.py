@@ -24,6 +24,7 @@ import csv
 import importlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -400,11 +401,14 @@ def run_all(folder, options):
 
 
 def library_folders():
-    """Where cuBLASLt may be: the packages that PyTorch brings."""
+    """Where cuBLASLt may be: with nvcc, or a package that PyTorch brings."""
     found = importlib.util.find_spec("nvidia")
     places = found.submodule_search_locations if found else []
-    return [str(folder) for place in places
-            for folder in sorted(Path(place).glob("*/lib"))]
+    nvcc = shutil.which("nvcc")
+    toolkit = Path(nvcc).resolve().parent.parent / "lib64" if nvcc else None
+    return [*([str(toolkit)] if toolkit else []),
+            *(str(folder) for place in places
+              for folder in sorted(Path(place).glob("*/lib")))]
 
 
 def main():
