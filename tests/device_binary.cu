@@ -126,8 +126,8 @@ TEST_CASE("a batch of binary images gives each pair's list", "[binary]") {
   const batch_view<bits8> batch{memory.view(), ranges, 2, pairs, 2};
   device_array<match_pair> lists(340);
   device_array<std::int64_t> offsets(3);
-  device_array<std::uint8_t> workspace(device::match_batch_workspace<orb>(batch, {}, 0));
-  require_ok(device::match_batch<orb>(batch, {}, judge.acceptance(), {lists.data(), 340, offsets.data()}, 0,
+  device_array<std::uint8_t> workspace(device::match_batch_workspace<orb>(batch, {}, 2));
+  require_ok(device::match_batch<orb>(batch, {}, judge.acceptance(), {lists.data(), 340, offsets.data()}, 2,
                                       workspace.data(), workspace.size(), nullptr));
   const auto all = lists.values();
   const auto ends = offsets.values();

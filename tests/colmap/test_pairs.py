@@ -261,7 +261,8 @@ class Options(ToolTest):
         self.assertIn("6 / 6 pairs (100.0 %)", result.stderr)
         self.assertNotIn("\r", result.stderr)
         self.assertRegex(result.stdout, r"seconds: [\d.]+ starting, [\d.]+"
-                         r" matching, [\d.]+ reading, [\d.]+ writing \(these"
+                         r" matching( \(\d+ workers together\))?,"
+                         r" [\d.]+ reading, [\d.]+ writing \(these"
                          r" overlap\), [\d.]+ in all\n")
 
     def test_bar_on_a_terminal(self):

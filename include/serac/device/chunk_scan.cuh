@@ -151,7 +151,7 @@ struct pass1<Policy, match_path::mma> {
     pair.segments = ceil_div(pair.left_count, traits::tile_rows);
     pair.segment_tiles = 1;
     pair.row_stride = pair.segments * traits::tile_rows;
-    constexpr int least_tiles = 2;  // 256 columns: where many rows match, few are to be scored again
+    constexpr int least_tiles = 4;  // 512 columns: measured
     pair.chunk_tiles = std::max(least_tiles, tiles_of_chunk(traits::column_tiles(pair), pair.row_stride));
     pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
   }

@@ -60,7 +60,7 @@ match_path path_of_match(const descriptor_view<typename Policy::element>& left,
 
 /// Bytes of workspace that `match` needs, whichever path it takes: the classic path about 20 for each left and 16 for
 /// each right feature; the tensor-core paths about 30 for each left feature and 4 for each of them and 176 (wgmma) or
-/// 256 (mma) columns, up to 32 MiB or 64 such values a feature. Host; pure.
+/// 512 (mma) columns, up to 32 MiB or 64 such values a feature. Host; pure.
 template <class Policy = default_policy>
 std::size_t match_workspace(const descriptor_view<typename Policy::element>& left,
                             const descriptor_view<typename Policy::element>& right,

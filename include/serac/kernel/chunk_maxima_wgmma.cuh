@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
     }
     for (int u = 0; u < traits::units; ++u) {
       sync.unit_full[u].init(1);
-      sync.unit_empty[u].init(traits::consumers * 4 + 1);  // every warp has read it, and the producer
+      sync.unit_empty[u].init(traits::consumers * 128 + 1);  // all who read it
     }
     detail::publish_barriers();
   }
@@ -177,15 +177,15 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       // Lane l with l & 2 == 0 writes the maximum of row 16 * warp + l / 4 + 8 * (l & 1) of each tile.
       std::int32_t* out = maxima + sync.unit[slot].row_maxima[warpgroup] + warp * 16 + lane / 4 + 8 * (lane & 1);
       const bool writes = (lane & 2) == 0;
-      __syncwarp();
-      if (lane == 0) sync.unit_empty[slot].arrive();
+      sync.unit_empty[slot].arrive();
       if (row_tiles == 0) break;
       const int buffer = round % 2;
       sync.columns_full[buffer].wait(round / 2 % 2);
 
+      // (Inlined even where nothing is optimised: device code that is linked may call nothing with so many registers.)
       const detail::wgmma_tile<traits::swizzle> column_tile(columns + (buffer * traits::consumers + warpgroup) *
                                                                           traits::column_tile_bytes);
-      const auto multiply = [&](sums& out, int stage) {
+      const auto multiply = [&](sums & out, int stage) __attribute__((always_inline)) {
         detail::wgmma_fence();
 #pragma unroll
         for (int k = 0; k < traits::width; k += 32) {
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
         detail::wgmma_commit();
       };
 
-      const auto take_maxima = [&](const sums& scores, std::int32_t* out) {
+      const auto take_maxima = [&](const sums& scores, std::int32_t* out) __attribute__((always_inline)) {
         const std::int32_t row_max[2] = {row_maximum(scores, 0), row_maximum(scores, 1)};
         // Four lanes share two rows: odd lanes go on with the second.
         const bool odd = lane & 1;
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       const auto phase_of = [&](int t) {
         return static_cast<int>(phases >> stage_of(t) / traits::run & 1) ^ t / traits::stages % 2;
       };
-      const auto score_run = [&](auto length) {
+      const auto score_run = [&](auto length) __attribute__((always_inline)) {
         constexpr int tiles = decltype(length)::value;
         sync.rows_full[stage_of(0)].wait(phase_of(0));
         multiply(even, stage_of(0));

@@ -251,8 +251,7 @@ __global__ void __launch_bounds__(column_threads, 4)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const auto greatest = static_cast<std::int32_t>(values[k].word[i]);
-          const bool rival =
-              row_at(first, k) + i < end_row && greatest > second && !(greatest < best && accept(best, greatest));
+          const bool rival = row_at(first, k) + i < end_row && greatest > second && !accept(best, min(greatest, best));
           rival_bits |= (rival ? 1u : 0u) << (4 * k + i);
         }
       }
@@ -290,7 +289,7 @@ __global__ void __launch_bounds__(column_threads, 4)
           // The match's own row is a rival of it. Where it is not the best here it is elsewhere, or it has been beaten.
           const matched_row match = matches[m];
           const std::int32_t other = states[i].index == match.row ? states[i].second : states[i].best;
-          const bool passes = other <= match.second || (other < match.best && accept(match.best, other));
+          const bool passes = other <= match.second || accept(match.best, min(other, match.best));
           if (!passes && atomicExch(&verdicts.columns[pair.first_row + match.row], row_verdicts::no_match) !=
                              row_verdicts::no_match) {
             atomicAdd(&verdicts.taken_back[blockIdx.z], 1u);
