@@ -185,7 +185,7 @@ FAULTS = [
     Fault("column_bound_too_small",
           "only columns whose bound is above the match's score are tested",
           KERNEL + "rescore.cuh",
-          "greatest > second && !accept(best, greatest)",
+          "greatest > second && !accept(best, min(greatest, best))",
           "greatest > second && greatest > best",
           ["gpu.tensor_random"]),
     Fault("column_takes_nothing_back", "the cross-check is left out",
