@@ -9,6 +9,7 @@
 #include <serac/acceptance.hpp>
 #include <support/cases.hpp>
 #include <support/gpu.cuh>
+#include <support/options.hpp>
 #include <support/policies.cuh>
 
 using namespace serac;
@@ -21,16 +22,7 @@ namespace {
 using first_used_in_a_graph = path_of<tile<32, 64>>;
 
 std::vector<match_options> option_grid() {
-  std::vector<match_options> grid;
-  for (const float ratio : {0.5f, 0.8f, 0.95f, 1.0f, 1.1f}) {
-    for (const float distance : {0.7f, 3.2f}) {
-      for (const bool cross_check : {true, false}) {
-        match_options o;
-        o.max_ratio = ratio, o.max_distance = distance, o.cross_check = cross_check;
-        grid.push_back(o);
-      }
-    }
-  }
+  std::vector<match_options> grid = all_options({0.5f, 0.8f, 0.95f, 1.0f, 1.1f}, {0.7f, 3.2f});
   for (const std::int64_t limit : {0, 1, 60}) {
     for (const bool cross_check : {true, false}) {
       match_options matches, features;

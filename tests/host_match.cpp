@@ -8,6 +8,7 @@
 #include <serac/host/match.hpp>
 #include <serac/host/reference.hpp>
 #include <support/catch.hpp>
+#include <support/options.hpp>
 #include <support/random.hpp>
 
 using namespace serac;
@@ -36,16 +37,7 @@ std::vector<match_pair> match_of(const descriptor_view<T>& left, const descripto
 }
 
 std::vector<match_options> option_grid() {
-  std::vector<match_options> grid;
-  for (const float ratio : {0.8f, 1.0f, 1.1f}) {
-    for (const float distance : {0.7f, 3.2f}) {
-      for (const bool cross_check : {true, false}) {
-        match_options o;
-        o.max_ratio = ratio, o.max_distance = distance, o.cross_check = cross_check;
-        grid.push_back(o);
-      }
-    }
-  }
+  std::vector<match_options> grid = all_options({0.8f, 1.0f, 1.1f}, {0.7f, 3.2f});
   match_options few;
   few.max_matches = 5;
   grid.push_back(few);

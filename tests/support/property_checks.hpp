@@ -16,6 +16,7 @@
 #include <serac/lists.hpp>
 #include <serac/options.hpp>
 #include <support/catch.hpp>
+#include <support/options.hpp>
 #include <support/random.hpp>
 
 namespace serac::test {
@@ -60,19 +61,7 @@ inline std::vector<match_pair> transposed(std::vector<match_pair> list) {
 }
 
 /// Ratio, distance and cross-check under which ties are rejected, so that no order of indices shows.
-inline std::vector<match_options> tieless_options() {
-  std::vector<match_options> grid;
-  for (const float ratio : {0.8f, 1.0f}) {
-    for (const float distance : {0.7f, 3.2f}) {
-      for (const bool cross_check : {true, false}) {
-        match_options o;
-        o.max_ratio = ratio, o.max_distance = distance, o.cross_check = cross_check;
-        grid.push_back(o);
-      }
-    }
-  }
-  return grid;
-}
+inline std::vector<match_options> tieless_options() { return all_options({0.8f, 1.0f}, {0.7f, 3.2f}); }
 
 /// All properties on images of one kind and shape, by options under which ties are rejected. Returns the matches in all
 /// lists.

@@ -137,6 +137,16 @@ struct two_images {
   descriptors<T> right;
 };
 
+/// Two images that share a few descriptors, which both repeat.
+template <class T>
+two_images<T> repeated_images(random_source& random, std::int64_t rows, std::int64_t columns, int width) {
+  const descriptors<T> both = repeated<T>(random, rows + columns, width);
+  two_images<T> images{descriptors<T>(rows, width), descriptors<T>(columns, width)};
+  for (std::int64_t i = 0; i < rows; ++i) images.left.assign(i, both, i);
+  for (std::int64_t j = 0; j < columns; ++j) images.right.assign(j, both, rows + j);
+  return images;
+}
+
 /// Two images of the given kind and shape.
 template <class T = std::uint8_t>
 two_images<T> random_images(input_kind kind, random_source& random, std::int64_t rows, std::int64_t columns,
@@ -153,13 +163,8 @@ two_images<T> random_images(input_kind kind, random_source& random, std::int64_t
     }
     case input_kind::sparse:
       return {sparse<T>(random, rows, width), sparse<T>(random, columns, width)};
-    case input_kind::repeated: {
-      const descriptors<T> both = repeated<T>(random, rows + columns, width);
-      two_images<T> images{descriptors<T>(rows, width), descriptors<T>(columns, width)};
-      for (std::int64_t i = 0; i < rows; ++i) images.left.assign(i, both, i);
-      for (std::int64_t j = 0; j < columns; ++j) images.right.assign(j, both, rows + j);
-      return images;
-    }
+    case input_kind::repeated:
+      return repeated_images<T>(random, rows, columns, width);
     case input_kind::all_zero:
       return {descriptors<T>(rows, width), descriptors<T>(columns, width)};
     case input_kind::all_greatest: {
@@ -200,13 +205,8 @@ inline two_images<bits8> random_images<bits8>(input_kind kind, random_source& ra
     }
     case input_kind::sparse:
       return {make(rows, few), make(columns, uniform)};
-    case input_kind::repeated: {
-      const descriptors<bits8> both = repeated<bits8>(random, rows + columns, width);
-      two_images<bits8> images{descriptors<bits8>(rows, width), descriptors<bits8>(columns, width)};
-      for (std::int64_t i = 0; i < rows; ++i) images.left.assign(i, both, i);
-      for (std::int64_t j = 0; j < columns; ++j) images.right.assign(j, both, rows + j);
-      return images;
-    }
+    case input_kind::repeated:
+      return repeated_images<bits8>(random, rows, columns, width);
     case input_kind::all_zero:
       return {make(rows, value(0)), make(columns, value(0))};
     case input_kind::all_greatest:
