@@ -33,32 +33,16 @@ __global__ void popc_chains(int iterations, std::uint32_t seed, std::uint32_t* s
   if (total == seed) *sink = total;
 }
 
-/// Independent mma.sync.m16n8k256 chains on bits, from registers.
-template <int Chains>
-__global__ void bmma_chains(int iterations, std::uint32_t seed, std::uint32_t* sink) {
-#if __CUDA_ARCH__ >= 800
-  std::int32_t sums[Chains][4] = {};
-  std::uint32_t a[4], b[2];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) a[i] = seed * (threadIdx.x + i + 1);
-#pragma unroll
-  for (int i = 0; i < 2; ++i) b[i] = seed ^ (threadIdx.x * 0x9e3779b9u + i);
-  for (int i = 0; i < iterations; ++i) {
-#pragma unroll
-    for (int c = 0; c < Chains; ++c) {
-      asm volatile(
-          "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-          "{%0, %1, %2, %3};"
-          : "+r"(sums[c][0]), "+r"(sums[c][1]), "+r"(sums[c][2]), "+r"(sums[c][3])
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
+/// The 16 x 8 products of mma.sync.m16n8k256 on bits.
+struct bit_products {
+  __device__ static void add(std::int32_t (&sums)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
-  std::uint32_t total = 0;
-#pragma unroll
-  for (int c = 0; c < Chains; ++c) total += sums[c][0] + sums[c][1] + sums[c][2] + sums[c][3];
-  if (total == seed) *sink = total;
-#endif
-}
+};
 
 /// Ceilings in scores of 32 bits a microsecond.
 double popc_ceiling() {
@@ -70,14 +54,7 @@ double popc_ceiling() {
   return double{chains} * threads * iterations * blocks / t.median;
 }
 
-double bmma_ceiling() {
-  constexpr int chains = 8, threads = 256, iterations = 4096;
-  const int blocks = bench::multiprocessors() * 4;
-  bench::device_array<std::uint32_t> sink(1);
-  const bench::timing t = bench::measure(
-      [&](cudaStream_t s) { bmma_chains<chains><<<blocks, threads, 0, s>>>(iterations, 0x01234567u, sink.data()); });
-  return 16.0 * 8 * 8 * chains * (threads / 32) * iterations * blocks / t.median;
-}
+double bmma_ceiling() { return 256 / 32 * bench::mma_products_per_us<bit_products>(); }
 
 struct {
   double popc, bmma, wgmma;

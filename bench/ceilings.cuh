@@ -30,8 +30,19 @@ __global__ void dp4a_chains(int iterations, std::uint32_t seed, std::uint32_t* s
   if (total == seed) *sink = total;
 }
 
-/// Independent mma.sync.m16n8k32 u8 chains from registers.
-template <int Chains>
+/// The 16 x 8 products of mma.sync.m16n8k32 u8.
+struct byte_products {
+  __device__ static void add(std::int32_t (&sums)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  }
+};
+
+/// Independent chains of Products from registers.
+template <class Products, int Chains>
 __global__ void mma_chains(int iterations, std::uint32_t seed, std::uint32_t* sink) {
 #if __CUDA_ARCH__ >= 800
   std::int32_t sums[Chains][4] = {};
@@ -42,13 +53,7 @@ __global__ void mma_chains(int iterations, std::uint32_t seed, std::uint32_t* si
   for (int i = 0; i < 2; ++i) b[i] = seed ^ (threadIdx.x * 0x9e3779b9u + i);
   for (int i = 0; i < iterations; ++i) {
 #pragma unroll
-    for (int c = 0; c < Chains; ++c) {
-      asm volatile(
-          "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-          "{%0, %1, %2, %3};"
-          : "+r"(sums[c][0]), "+r"(sums[c][1]), "+r"(sums[c][2]), "+r"(sums[c][3])
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
+    for (int c = 0; c < Chains; ++c) Products::add(sums[c], a, b);
   }
   std::uint32_t total = 0;
 #pragma unroll
@@ -107,15 +112,20 @@ inline double dp4a_ceiling() {
   return scores_per_us(4.0 * chains * threads * iterations * blocks, t.median);
 }
 
-/// Ceiling of mma.sync.m16n8k32 u8 in 128-byte scores a microsecond.
-inline double mma_ceiling() {
+/// Results of mma.sync, 16 x 8 for each product, a microsecond.
+template <class Products>
+double mma_products_per_us() {
   constexpr int chains = 8, threads = 256, iterations = 4096;
   const int blocks = multiprocessors() * 4;
   device_array<std::uint32_t> sink(1);
-  const timing t = measure(
-      [&](cudaStream_t s) { mma_chains<chains><<<blocks, threads, 0, s>>>(iterations, 0x01234567u, sink.data()); });
-  return scores_per_us(16.0 * 8 * 32 * chains * (threads / 32) * double(iterations) * blocks, t.median);
+  const timing t = measure([&](cudaStream_t s) {
+    mma_chains<Products, chains><<<blocks, threads, 0, s>>>(iterations, 0x01234567u, sink.data());
+  });
+  return 16.0 * 8 * chains * (threads / 32) * iterations * blocks / t.median;
 }
+
+/// Ceiling of mma.sync.m16n8k32 u8 in 128-byte scores a microsecond.
+inline double mma_ceiling() { return 32 * mma_products_per_us<byte_products>() / 128; }
 
 /// Ceiling of wgmma.m64n256k32 u8 in 128-byte scores a microsecond; 0 where there is none.
 inline double wgmma_ceiling() {
