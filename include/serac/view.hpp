@@ -5,7 +5,7 @@
 #pragma once
 
 #include <serac/detail/config.hpp>
-#include <serac/score.hpp>
+#include <serac/element.hpp>
 
 namespace serac {
 
@@ -40,6 +40,12 @@ inline binary_view as_bits(const void* data, std::int64_t count, int width) {
 /// The same, `stride` bytes from one to the next.
 inline binary_view as_bits(const void* data, std::int64_t count, int width, std::int64_t stride) {
   return {static_cast<const bits8*>(data), count, width, stride};
+}
+
+/// A view of floats as one of floats that are scored by squared distance. Any memory; nothing is copied.
+template <class T>
+descriptor_view<l2<T>> as_l2(const descriptor_view<T>& view) {
+  return {reinterpret_cast<const l2<T>*>(view.data), view.count, view.width, view.stride};
 }
 
 }  // namespace serac

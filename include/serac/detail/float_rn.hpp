@@ -49,6 +49,11 @@ inline std::uint32_t bits_of(float x) noexcept {
   std::memcpy(&bits, &x, sizeof bits);
   return bits;
 }
+inline float float_of(std::uint32_t bits) noexcept {
+  float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
 
 #else
 
@@ -78,6 +83,7 @@ SERAC_DEVICE float fma_rn(float a, float b, float c) {
   return r;
 }
 SERAC_DEVICE std::uint32_t bits_of(float x) { return __float_as_uint(x); }
+SERAC_DEVICE float float_of(std::uint32_t bits) { return __uint_as_float(bits); }
 
 #endif
 
