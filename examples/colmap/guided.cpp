@@ -225,8 +225,9 @@ void run_guided(database& target, const match_settings& settings, double max_err
   const std::unique_ptr<guided_matcher> matcher = make_guided_matcher(options, settings.where);
   descriptor_cache descriptors(target, images.headers(), settings.cache_bytes);
   location_cache locations(target, images, plan, settings.cache_bytes);
+  progress_bar shown(static_cast<std::int64_t>(plan.pairs.size()));
   list_store store([&](const auto& lists) { target.store_inliers(lists); }, images, limits, settings.min_num_inliers,
-                   static_cast<std::int64_t>(plan.pairs.size()));
+                   shown);
   const double starting = seconds_since(start);
   double reading = 0, matching = 0;
   const interrupt_scope scope;

@@ -24,13 +24,10 @@ class list_store {
   /// Stores lists in one transaction, such as database::store.
   using keeper = std::function<void(const std::vector<matched_pair>&)>;
 
+  /// `shown` is told of every pair. It and `images` live longer than this.
   list_store(keeper keep, const image_table& images, const match_limits& limits, std::int64_t min_num_inliers,
-             std::int64_t pair_count)
-      : keep_(std::move(keep)),
-        images_(images),
-        limits_(limits),
-        min_num_inliers_(min_num_inliers),
-        progress_(pair_count) {}
+             progress& shown)
+      : keep_(std::move(keep)), images_(images), limits_(limits), min_num_inliers_(min_num_inliers), progress_(shown) {}
 
   /// The list of a pair: cut, with a warning, where it is longer than the limit, empty where it is too short.
   void add(image_pair pair, const serac::match_pair* matches, std::int64_t count);
@@ -47,7 +44,7 @@ class list_store {
   const image_table& images_;
   match_limits limits_;
   std::int64_t min_num_inliers_;
-  progress progress_;
+  progress& progress_;
   std::vector<matched_pair> waiting_;
   std::int64_t waiting_matches_ = 0;
   std::int64_t pairs_ = 0, nonempty_ = 0, matches_ = 0;

@@ -118,7 +118,30 @@ serac::survey::run_result match_survey(const database& source, const image_table
   }
 }
 
+serac::survey::run_result match_plan(const database& source, const image_table& images, const plan& work,
+                                     const pair_generator& pairs, const backend& matching, list_store& store,
+                                     const serac::match_options& options, const match_settings& settings,
+                                     const std::atomic<bool>* cancel) {
+  pair_feed feed(work, images, pairs.start());
+  serac::survey::run_result result;
+  try {
+    result = match_survey(
+        source, images, matching, [&](serac::image_pair* list, std::int64_t room) { return feed.pull(list, room); },
+        [&](const serac::survey::matched_pair& list) {
+          store.add(images.ids(list.pair), list.matches, list.count);
+          if (feed.ends_block(list.number)) store.store();
+        },
+        options, settings, cancel);
+  } catch (...) {
+    store.store();  // what came before the fault
+    throw;
+  }
+  store.store();
+  return result;
+}
+
 void print_plan(std::ostream& out, const plan& work, const image_table& images) {
+  for (const std::string& text : work.warnings) std::cerr << "warning: " << text << '\n';
   out << work.pairs << " pairs of " << images.size() << " images: " << work.skipped << " are matched already, "
       << work.to_do << " are to be matched" << std::endl;
 }
@@ -147,24 +170,11 @@ void run(database& target, const pair_generator& pairs, const match_settings& se
 
   const backend matching = make_backend(options, settings.where);
   const double starting = seconds_since(start);
-  list_store store([&](const auto& lists) { target.store(lists); }, images, limits, settings.min_num_inliers,
-                   work.to_do);
-  pair_feed feed(work, images, pairs.start());
+  progress_bar shown(work.to_do);
+  list_store store([&](const auto& lists) { target.store(lists); }, images, limits, settings.min_num_inliers, shown);
   const interrupt_scope scope;
-  serac::survey::run_result result;
-  try {
-    result = match_survey(
-        target, images, matching, [&](serac::image_pair* list, std::int64_t room) { return feed.pull(list, room); },
-        [&](const serac::survey::matched_pair& list) {
-          store.add(images.ids(list.pair), list.matches, list.count);
-          if (feed.ends_block(list.number)) store.store();
-        },
-        options, settings, &scope.interrupted());
-  } catch (...) {
-    store.store();  // what came before the fault
-    throw;
-  }
-  store.store();
+  const serac::survey::run_result result =
+      match_plan(target, images, work, pairs, matching, store, options, settings, &scope.interrupted());
   if (result.cancelled) {
     throw_interrupted(store.pairs(), "the same command goes on from there");
   }

@@ -96,6 +96,13 @@ serac::survey::run_result match_survey(const database& source, const image_table
                                        const serac::match_options& options, const match_settings& settings,
                                        const std::atomic<bool>* cancel);
 
+/// Matches what is left of `work`, with match_survey, into `store`, after every block as well; also what was matched
+/// before something was thrown.
+serac::survey::run_result match_plan(const database& source, const image_table& images, const plan& work,
+                                     const pair_generator& pairs, const backend& matching, list_store& store,
+                                     const serac::match_options& options, const match_settings& settings,
+                                     const std::atomic<bool>* cancel);
+
 /// Where the seconds of a run went.
 struct run_seconds {
   double starting = 0;  ///< before the first pair: the plan, and the workers
@@ -106,7 +113,7 @@ struct run_seconds {
   bool overlap = true;  ///< matching, reading and writing do
 };
 
-/// Lines for people: what there is to do, what was done, and the seconds that it took.
+/// Lines for people: what there is to do (warnings on standard error), what was done, and the seconds that it took.
 void print_plan(std::ostream& out, const plan& work, const image_table& images);
 void print_summary(std::ostream& out, const list_store& store, const plan& work, const std::string& where);
 void print_times(std::ostream& out, const run_seconds& spent);

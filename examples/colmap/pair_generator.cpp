@@ -48,6 +48,40 @@ image_pair parse_pair(const std::string& line, const ids_by_name& ids, const std
   throw std::runtime_error(where + "no image is named '" + missing + "'");
 }
 
+ids_by_name ids_of_names(const std::vector<image>& images) {
+  ids_by_name ids;
+  for (const image& each : images) {
+    if (!ids.emplace(each.name, static_cast<std::uint32_t>(each.id)).second) {
+      throw std::runtime_error("two images are named '" + each.name + "': a list of names cannot tell them apart");
+    }
+  }
+  return ids;
+}
+
+/// Pairs of a list, without the repeated ones and those of an image with itself.
+class pair_list {
+ public:
+  void add(image_pair pair) {
+    if (pair.first != pair.second && seen_.insert(pair_id(pair)).second) pairs_.push_back(pair);
+  }
+
+  pair_generator in_blocks_of(int size) const {
+    return pair_generator([pairs = pairs_, size = static_cast<std::size_t>(size)] {
+      return [&pairs, size, start = std::size_t{0}](pair_block& block) mutable {
+        if (start >= pairs.size()) return false;
+        const auto first = pairs.begin() + static_cast<std::ptrdiff_t>(start);
+        block.assign(first, first + static_cast<std::ptrdiff_t>(std::min(size, pairs.size() - start)));
+        start += size;
+        return true;
+      };
+    });
+  }
+
+ private:
+  pair_block pairs_;
+  std::unordered_set<std::int64_t> seen_;
+};
+
 }  // namespace
 
 pair_generator exhaustive_pairs(std::vector<image> images, int block_size) {
@@ -93,34 +127,32 @@ pair_generator sequential_pairs(std::vector<image> images, int overlap, bool qua
 pair_generator listed_pairs(const std::vector<image>& images, const std::string& path, int block_size) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error(path + ": cannot be opened");
-  ids_by_name ids;
-  for (const image& each : images) {
-    if (!ids.emplace(each.name, static_cast<std::uint32_t>(each.id)).second) {
-      throw std::runtime_error("two images are named '" + each.name + "': a list of names cannot tell them apart");
-    }
-  }
+  const ids_by_name ids = ids_of_names(images);
 
-  pair_block pairs;
-  std::unordered_set<std::int64_t> seen;
+  pair_list pairs;
   std::string text;
   for (std::int64_t number = 1; std::getline(file, text); ++number) {
     if (number == 1 && text.rfind(byte_order_mark, 0) == 0) text.erase(0, byte_order_mark.size());
     const std::string line = trimmed(text);
     if (line.empty() || line[0] == '#') continue;
-    const image_pair pair = parse_pair(line, ids, path + ", line " + std::to_string(number) + ": ");
-    if (pair.first != pair.second && seen.insert(pair_id(pair)).second) pairs.push_back(pair);
+    pairs.add(parse_pair(line, ids, path + ", line " + std::to_string(number) + ": "));
   }
   if (file.bad()) throw std::runtime_error(path + ": cannot be read");
 
-  return pair_generator([pairs, size = static_cast<std::size_t>(block_size)] {
-    return [&pairs, size, start = std::size_t{0}](pair_block& block) mutable {
-      if (start >= pairs.size()) return false;
-      const auto first = pairs.begin() + static_cast<std::ptrdiff_t>(start);
-      block.assign(first, first + static_cast<std::ptrdiff_t>(std::min(size, pairs.size() - start)));
-      start += size;
-      return true;
-    };
-  });
+  return pairs.in_blocks_of(block_size);
+}
+
+pair_generator named_pairs(const std::vector<image>& images,
+                           const std::vector<std::pair<std::string, std::string>>& names, int block_size) {
+  const ids_by_name ids = ids_of_names(images);
+  const auto id = [&](const std::string& name) {
+    const auto found = ids.find(name);
+    if (found == ids.end()) throw std::runtime_error("no image is named '" + name + "'");
+    return found->second;
+  };
+  pair_list pairs;
+  for (const auto& [first, second] : names) pairs.add({id(first), id(second)});
+  return pairs.in_blocks_of(block_size);
 }
 
 }  // namespace serac_colmap

@@ -50,4 +50,9 @@ pair_generator sequential_pairs(std::vector<image> images, int overlap, bool qua
 /// two images. Throws std::runtime_error naming the line and the name that no image has.
 pair_generator listed_pairs(const std::vector<image>& images, const std::string& path, int block_size);
 
+/// The pairs of images with these names, passed over as those of a file are. Throws std::runtime_error naming the name
+/// that no image has.
+pair_generator named_pairs(const std::vector<image>& images,
+                           const std::vector<std::pair<std::string, std::string>>& names, int block_size);
+
 }  // namespace serac_colmap

@@ -3,7 +3,6 @@
 #include "plan.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <unordered_set>
@@ -14,9 +13,10 @@ namespace serac_colmap {
 
 namespace {
 
-/// Refuses images that cannot be matched and warns of those that are not matched wholly.
-void check_images(const image_table& images, const std::unordered_set<std::uint32_t>& used,
-                  const match_limits& limits) {
+/// Refuses images that cannot be matched; returns warnings of those that are not matched wholly.
+std::vector<std::string> check_images(const image_table& images, const std::unordered_set<std::uint32_t>& used,
+                                      const match_limits& limits) {
+  std::vector<std::string> warnings;
   std::size_t featureless = used.size();
   for (const descriptor_header& header : images.headers()) {
     const auto id = static_cast<std::uint32_t>(header.image_id);
@@ -24,13 +24,15 @@ void check_images(const image_table& images, const std::unordered_set<std::uint3
     check_is_sift(header, images.name(id));
     if (header.rows > 0) --featureless;
     if (header.rows > limits.features) {
-      std::cerr << "warning: image '" << images.name(id) << "' has " << header.rows << " features; only the first "
-                << limits.features << " are looked at (SiftMatching.max_num_matches)\n";
+      warnings.push_back("image '" + images.name(id) + "' has " + std::to_string(header.rows) +
+                         " features; only the first " + std::to_string(limits.features) +
+                         " are looked at (SiftMatching.max_num_matches)");
     }
   }
   if (featureless > 0) {
-    std::cerr << "warning: " << featureless << " images have no descriptors: their pairs are stored empty\n";
+    warnings.push_back(std::to_string(featureless) + " images have no descriptors: their pairs are stored empty");
   }
+  return warnings;
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ plan make_plan(database& source, const image_table& images, const pair_generator
       }
     }
   });
-  check_images(images, used, limits);
+  work.warnings = check_images(images, used, limits);
   return work;
 }
 

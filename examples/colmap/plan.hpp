@@ -54,12 +54,12 @@ class image_table {
 struct plan {
   std::vector<std::int64_t> matched;  ///< pairs that have a row, ascending
   std::int64_t pairs = 0, skipped = 0, to_do = 0;
+  std::vector<std::string> warnings;  ///< of images that are not matched wholly, for people
 
   bool is_matched(image_pair pair) const;
 };
 
-/// Counts the pairs. Refuses images that cannot be matched, by std::runtime_error, and warns of those that are not
-/// matched wholly.
+/// Counts the pairs. Refuses images that cannot be matched, by std::runtime_error.
 plan make_plan(database& source, const image_table& images, const pair_generator& pairs, const match_limits& limits);
 
 }  // namespace serac_colmap

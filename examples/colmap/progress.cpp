@@ -21,21 +21,21 @@ std::string clock_text(double seconds) {
   return text;
 }
 
-progress::progress(std::int64_t total) : total_(total), terminal_(isatty(STDERR_FILENO) == 1) {}
+progress_bar::progress_bar(std::int64_t total) : total_(total), terminal_(isatty(STDERR_FILENO) == 1) {}
 
-progress::~progress() { end_bar(); }
+progress_bar::~progress_bar() { end_bar(); }
 
-void progress::note(const std::string& text) {
+void progress_bar::note(const std::string& text) {
   end_bar();
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
-void progress::end_bar() {
+void progress_bar::end_bar() {
   if (bar_shown_) std::fputc('\n', stderr);
   bar_shown_ = false;
 }
 
-void progress::advance() {
+void progress_bar::advance() {
   ++done_;
   const double interval = terminal_ ? 0.1 : 10;  // seconds
   if (done_ < total_ && seconds_since(shown_) < interval) return;
@@ -43,7 +43,7 @@ void progress::advance() {
   show();
 }
 
-void progress::show() {
+void progress_bar::show() {
   const double rate = static_cast<double>(done_) / std::max(seconds_since(start_), 1e-9);
   const double share = static_cast<double>(done_) / static_cast<double>(total_);
   char text[160];

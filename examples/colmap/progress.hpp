@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// How far a run is: a bar on a terminal, a line now and then elsewhere.
+/// How far a run is.
 #pragma once
 
 #include <chrono>
@@ -31,17 +31,28 @@ auto timed(double& seconds, Body body) {
 /// "1:02:03", "2:03", for people.
 std::string clock_text(double seconds);
 
-/// Shows done / total pairs, pairs/s and the time left on standard error.
+/// Who is told how far a run is. What its functions throw ends the run.
 class progress {
  public:
-  explicit progress(std::int64_t total);
-  ~progress();
-  progress(const progress&) = delete;
-  progress& operator=(const progress&) = delete;
+  virtual ~progress() = default;
 
-  void advance();
-  /// Prints a line of its own.
-  void note(const std::string& text);
+  /// The list of one more pair is there.
+  virtual void advance() = 0;
+  /// Something to tell people.
+  virtual void note(const std::string& text) = 0;
+};
+
+/// Shows done / total pairs, pairs/s and the time left on standard error: a bar on a terminal, a line now and then
+/// elsewhere. Notes are lines of their own.
+class progress_bar : public progress {
+ public:
+  explicit progress_bar(std::int64_t total);
+  ~progress_bar() override;
+  progress_bar(const progress_bar&) = delete;
+  progress_bar& operator=(const progress_bar&) = delete;
+
+  void advance() override;
+  void note(const std::string& text) override;
 
  private:
   void show();

@@ -342,8 +342,8 @@ void ranks::run(database& target, const pair_generator& pairs, const match_setti
 
   share_matcher own(target, images, options, settings);
   const double starting = seconds_since(start);
-  list_store store([&](const auto& lists) { target.store(lists); }, images, limits, settings.min_num_inliers,
-                   work.to_do);
+  progress_bar shown(work.to_do);
+  list_store store([&](const auto& lists) { target.store(lists); }, images, limits, settings.min_num_inliers, shown);
   pair_feed feed(work, images, pairs.start());
   const std::int64_t even = work.to_do / (8 * size_);
   share_source shares(feed, images, limits, std::clamp<std::int64_t>(even, 1, 1250));
