@@ -11,9 +11,9 @@
 /// where they have no second, that is 0.
 #pragma once
 
+#if !defined(__CUDACC_RTC__)
 #include <math.h>
 
-#if !defined(__CUDACC_RTC__)
 #include <algorithm>
 #include <vector>
 

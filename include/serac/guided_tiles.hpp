@@ -10,7 +10,9 @@
 /// of all pairs of tiles costs a thousandth of the test of all pairs of features, whatever the geometry.
 #pragma once
 
+#if !defined(__CUDACC_RTC__)
 #include <math.h>
+#endif
 
 #include <serac/detail/config.hpp>
 #include <serac/detail/float_rn.hpp>

@@ -34,11 +34,11 @@ using sift_view = descriptor_view<std::uint8_t>;
 using binary_view = descriptor_view<bits8>;
 
 /// Binary descriptors that are stored as bytes (OpenCV's are), `width` each. Any memory; nothing is copied.
-inline binary_view as_bits(const void* data, std::int64_t count, int width) {
+SERAC_HOST_DEVICE inline binary_view as_bits(const void* data, std::int64_t count, int width) {
   return {static_cast<const bits8*>(data), count, width};
 }
 /// The same, `stride` bytes from one to the next.
-inline binary_view as_bits(const void* data, std::int64_t count, int width, std::int64_t stride) {
+SERAC_HOST_DEVICE inline binary_view as_bits(const void* data, std::int64_t count, int width, std::int64_t stride) {
   return {static_cast<const bits8*>(data), count, width, stride};
 }
 

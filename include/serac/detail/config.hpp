@@ -7,8 +7,8 @@
 #if defined(__CUDACC_RTC__)
 #include <cuda/std/cstddef>
 #include <cuda/std/cstdint>
-namespace serac::detail {
-using namespace ::cuda::std;  // NVRTC has no <cstdint> of its own
+namespace serac {
+namespace std = ::cuda::std;  // NVRTC has no standard library of its own; CCCL has what kernels need of one
 }
 #else
 #include <cstddef>
@@ -20,6 +20,13 @@ using namespace ::cuda::std;  // NVRTC has no <cstdint> of its own
 #define SERAC_DEVICE __device__ __forceinline__
 #else
 #define SERAC_HOST_DEVICE
+#endif
+
+/// A parameter of a kernel that is read where it lies, as the tensor copy engine needs it; a plain one below sm_70.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+#define SERAC_GRID_CONSTANT
+#else
+#define SERAC_GRID_CONSTANT __grid_constant__
 #endif
 
 /// Whether the code being compiled may use the instructions that only sm_90a has.

@@ -4,9 +4,20 @@
 /// The tensor copy engine and its barriers (PTX ISA, sm_90).
 #pragma once
 
+#if !defined(__CUDACC_RTC__)
 #include <cuda.h>
+#endif
 
 #include <serac/detail/config.hpp>
+
+#if defined(__CUDACC_RTC__)
+namespace serac {
+/// That of cuda.h, which NVRTC cannot read: nothing but its size and alignment matters to kernels.
+struct alignas(128) CUtensorMap {
+  unsigned long long opaque[16];
+};
+}  // namespace serac
+#endif
 
 namespace serac::detail {
 

@@ -81,8 +81,8 @@ struct no_maps {
 /// Brings `count` pairs to device memory, from number `first` on, with the maps of their right images, and sets the
 /// counters of pass 2 and (with the first) of units to zero. One block of any size.
 template <class Published, class Maps>
-__global__ void publish_pairs(const __grid_constant__ Published source, int first, int count,
-                              const __grid_constant__ Maps maps, chunk_pair* pairs, row_verdicts verdicts,
+__global__ void publish_pairs(const SERAC_GRID_CONSTANT Published source, int first, int count,
+                              const SERAC_GRID_CONSTANT Maps maps, chunk_pair* pairs, row_verdicts verdicts,
                               unsigned long long* next_unit) {
   detail::wait_for_previous_kernel();
   if (first == 0 && threadIdx.x == 0) *next_unit = 0;

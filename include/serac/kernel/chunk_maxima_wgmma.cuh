@@ -61,6 +61,27 @@ SERAC_DEVICE wgmma_unit unit_of_number(const chunk_pair* pairs, int pair_count, 
   return unit;
 }
 
+/// A run of Tiles tiles: `multiply(sums, t)` issues the products of tile t, `finish(sums, t)` takes what became of
+/// them. Tiles alternate between two sets of accumulators; each is issued before the maxima of the one before are
+/// taken. A run ends with all products done, since ptxas serialises those under way when a loop goes round; the other
+/// consumer's products fill the gap. All threads of a warpgroup.
+template <int Tiles, int Registers, class Multiply, class Finish>
+SERAC_DEVICE void score_run(std::int32_t (&even)[Registers], std::int32_t (&odd)[Registers], Multiply multiply,
+                            Finish finish) {
+  multiply(even, 0);
+#pragma unroll
+  for (int t = 0; t < Tiles; ++t) {
+    auto& now = t % 2 == 0 ? even : odd;
+    if (t + 1 < Tiles) {
+      multiply(t % 2 == 0 ? odd : even, t + 1);
+      detail::wgmma_wait<1>(now);
+    } else {
+      detail::wgmma_wait<0>(now);
+    }
+    finish(now, t);
+  }
+}
+
 #endif
 
 /// Row maxima over the column chunks of every pair, as chunk_pair lays them out.
@@ -72,7 +93,7 @@ SERAC_DEVICE wgmma_unit unit_of_number(const chunk_pair* pairs, int pair_count, 
 /// chunks may have several tiles (chunk_tiles > 1); the maxima are then 0 at the start.
 template <class Policy, bool SharedChunks>
 __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
-    chunk_maxima_wgmma(const __grid_constant__ CUtensorMap left_map, const CUtensorMap* right_maps,
+    chunk_maxima_wgmma(const SERAC_GRID_CONSTANT CUtensorMap left_map, const CUtensorMap* right_maps,
                        const chunk_pair* pairs, int pair_count, std::int64_t unit_count, unsigned long long* next_unit,
                        std::int32_t* maxima) {
 #ifdef SERAC_HAS_WGMMA
@@ -185,7 +206,13 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       // (Inlined even where nothing is optimised: device code that is linked may call nothing with so many registers.)
       const detail::wgmma_tile<traits::swizzle> column_tile(columns + (buffer * traits::consumers + warpgroup) *
                                                                           traits::column_tile_bytes);
-      const auto multiply = [&](sums & out, int stage) __attribute__((always_inline)) {
+      const auto stage_of = [](int t) { return t % traits::stages; };
+      const auto phase_of = [&](int t) {
+        return static_cast<int>(phases >> stage_of(t) / traits::run & 1) ^ t / traits::stages % 2;
+      };
+      const auto multiply = [&](sums & out, int t) __attribute__((always_inline)) {
+        const int stage = stage_of(t);
+        sync.rows_full[stage].wait(phase_of(t));
         detail::wgmma_fence();
 #pragma unroll
         for (int k = 0; k < traits::width; k += 32) {
@@ -197,7 +224,8 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
         detail::wgmma_commit();
       };
 
-      const auto take_maxima = [&](const sums& scores, std::int32_t* out) __attribute__((always_inline)) {
+      const auto take_maxima = [&](const sums& scores, int t) __attribute__((always_inline)) {
+        if (leader) sync.rows_empty[stage_of(t)].arrive();  // products are a warpgroup's: all its warps are done
         const std::int32_t row_max[2] = {row_maximum(scores, 0), row_maximum(scores, 1)};
         // Four lanes share two rows: odd lanes go on with the second.
         const bool odd = lane & 1;
@@ -205,48 +233,21 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
             max(odd ? row_max[1] : row_max[0], __shfl_xor_sync(0xffffffffu, odd ? row_max[0] : row_max[1], 1));
         mine = max(mine, __shfl_xor_sync(0xffffffffu, mine, 2));
         if constexpr (SharedChunks) {
-          if (writes) atomicMax(out, mine);
+          if (writes) atomicMax(out + t * traits::tile_rows, mine);
         } else {
-          if (writes) *out = mine;
+          if (writes) out[t * traits::tile_rows] = mine;
         }
       };
 
-      // Tiles alternate between two sets of accumulators; each is issued before the maxima of the one before are taken.
-      // A run of tiles ends with all products done, since ptxas serialises those under way when a loop goes round; the
-      // other consumer's products fill the gap.
       sums even, odd;
-      const auto stage_of = [](int t) { return t % traits::stages; };
-      const auto phase_of = [&](int t) {
-        return static_cast<int>(phases >> stage_of(t) / traits::run & 1) ^ t / traits::stages % 2;
-      };
-      const auto score_run = [&](auto length) __attribute__((always_inline)) {
-        constexpr int tiles = decltype(length)::value;
-        sync.rows_full[stage_of(0)].wait(phase_of(0));
-        multiply(even, stage_of(0));
-#pragma unroll
-        for (int t = 0; t < tiles; ++t) {
-          sums& now = t % 2 == 0 ? even : odd;
-          sums& next = t % 2 == 0 ? odd : even;
-          if (t + 1 < tiles) {
-            sync.rows_full[stage_of(t + 1)].wait(phase_of(t + 1));
-            multiply(next, stage_of(t + 1));
-            detail::wgmma_wait<1>(now);
-          } else {
-            detail::wgmma_wait<0>(now);
-          }
-          if (leader) sync.rows_empty[stage_of(t)].arrive();  // products are a warpgroup's: all its warps are done
-          take_maxima(now, out + t * traits::tile_rows);
-        }
-      };
-
       bool mine = column_tiles == traits::consumers || warpgroup == 0;  // this step is
       for (int tiles_left = row_tiles; tiles_left > 0;) {
         const int tiles = min(tiles_left, 2 * traits::run);  // a step: one run or two
         if (mine) {
           if (tiles > traits::run) {
-            score_run(detail::constant<2 * traits::run>());
+            score_run<2 * traits::run>(even, odd, multiply, take_maxima);
           } else {
-            score_run(detail::constant<traits::run>());
+            score_run<traits::run>(even, odd, multiply, take_maxima);
           }
         } else {
           for (int t = 0; leader && t < tiles; ++t) {

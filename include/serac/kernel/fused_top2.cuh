@@ -37,6 +37,20 @@ struct tile_cursor {
 
 namespace fused {
 
+/// Calls `merge(i, column, cell)` for each column of a tile that this thread merges, its i-th: `cell` is that of column
+/// `column` of the tile, among `count` at `cells`. Thread.
+template <class Traits, class Merge>
+SERAC_DEVICE void for_each_merge(const tile_cursor& tile, thread::top2_cell* cells, std::int64_t count, Merge merge) {
+  const std::int64_t first_column = std::int64_t{tile.column_tile} * Traits::tile_columns;
+#pragma unroll
+  for (int i = 0; i < detail::ceil_div(Traits::tile_columns, Traits::threads); ++i) {
+    const int column = i * Traits::threads + threadIdx.x;
+    if (column < Traits::tile_columns && first_column + column < count) {
+      merge(i, column, cells + first_column + column);
+    }
+  }
+}
+
 /// The body of both kernels below.
 template <class Policy, bool WithColumns, class Admissible>
 SERAC_DEVICE void fused_top2(const descriptor_view<typename Policy::element>& left,
@@ -78,24 +92,13 @@ SERAC_DEVICE void fused_top2(const descriptor_view<typename Policy::element>& le
   };
 
   // The columns of a tile are merged behind the next barrier that the pipeline needs anyway.
-  constexpr int thread_merges = detail::ceil_div(traits::tile_columns, traits::threads);
-  std::uint32_t floors[thread_merges] = {};
+  std::uint32_t floors[detail::ceil_div(traits::tile_columns, traits::threads)] = {};
   tile_cursor merging = ahead;  // the tile whose partials are to be merged
   int merge_buffer = 0;         // where they are; at first there are none
   if constexpr (WithColumns) block::clear_columns<Policy>(partials[0]);
-  const auto for_each_merge = [&](auto merge) {
-    const std::int64_t first_column = std::int64_t{merging.column_tile} * traits::tile_columns;
-#pragma unroll
-    for (int i = 0; i < thread_merges; ++i) {
-      const int column = i * traits::threads + threadIdx.x;
-      if (column < traits::tile_columns && first_column + column < right.count) {
-        merge(i, column, column_cells + first_column + column);
-      }
-    }
-  };
   const auto merge_columns = [&] {
     if constexpr (WithColumns) {
-      for_each_merge([&](int i, int column, thread::top2_cell* cell) {
+      for_each_merge<traits>(merging, column_cells, right.count, [&](int i, int column, thread::top2_cell* cell) {
         const std::int64_t first_row = std::int64_t{merging.row_tile} * traits::tile_rows;
         thread::push<typename traits::column_tie>(
             cell, block::merge_column<Policy>(partials[merge_buffer], column, first_row), floors[i]);
@@ -146,7 +149,8 @@ SERAC_DEVICE void fused_top2(const descriptor_view<typename Policy::element>& le
     if constexpr (WithColumns) {
       merging = now;
       merge_buffer ^= 1;
-      for_each_merge([&](int i, int, thread::top2_cell* cell) { floors[i] = thread::second_so_far(cell); });
+      for_each_merge<traits>(merging, column_cells, right.count,
+                             [&](int i, int, thread::top2_cell* cell) { floors[i] = thread::second_so_far(cell); });
       block::reduce_columns<Policy>(scores, partials[merge_buffer]);
     }
 

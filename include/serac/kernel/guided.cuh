@@ -90,7 +90,7 @@ struct guided_pair_slice {
 
 /// Brings descriptions of pairs to device memory, and clears what counts their tasks and matches. One thread a pair.
 template <class Slice = guided_pair_slice>
-__global__ void publish_guided_pairs(const __grid_constant__ Slice slice, int count, guided_pair* pairs,
+__global__ void publish_guided_pairs(const SERAC_GRID_CONSTANT Slice slice, int count, guided_pair* pairs,
                                      std::uint32_t* match_counts, guided_task_counts* task_counts) {
   const int i = static_cast<int>(threadIdx.x);
   if (i < count) pairs[i] = slice.pairs[i], match_counts[i] = 0;
