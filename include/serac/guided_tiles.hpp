@@ -115,7 +115,7 @@ struct tile_extent {
         frame.convergence != 0 && frame.convergence * reach <= 32 && greater_of(max_across, -min_across) <= reach / 8;
     for (int end = 0; end < 2; ++end) beam = beam && widths[end] >= 0.25f && widths[end] <= 4;
     for (int attempt = beam ? 0 : 1; attempt < 2; ++attempt) {
-      bool near = true;
+      bool all_near = true;
       for (int k = 0; k < 4; ++k) {
         const float r = attempt == 1
                             ? (k % 2 == 0 ? min_across - slack : max_across + slack)
@@ -123,9 +123,9 @@ struct tile_extent {
         const point corner{frame.origin.x + (frame.direction.x * along[k / 2] - frame.direction.y * r),
                            frame.origin.y + (frame.direction.y * along[k / 2] + frame.direction.x * r)};
         made.corners[k] = corner;
-        near = near && fabsf(corner.x) <= 4 * reach && fabsf(corner.y) <= 4 * reach;
+        all_near = all_near && fabsf(corner.x) <= 4 * reach && fabsf(corner.y) <= 4 * reach;
       }
-      if (near) break;
+      if (all_near) break;
     }
     return made;
   }

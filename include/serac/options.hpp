@@ -13,7 +13,7 @@ namespace serac {
 
 /// How matches are accepted and how many. The defaults are COLMAP's, without its cap on features.
 struct match_options {
-  static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t unlimited = (std::numeric_limits<std::int64_t>::max)();
 
   float max_ratio = 0.8f;     ///< distance(best) must be below max_ratio * distance(second); any positive number
   float max_distance = 0.7f;  ///< distance(best), in radians, must be below this; any positive number

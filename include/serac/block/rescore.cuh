@@ -61,9 +61,9 @@ SERAC_DEVICE void rescore(rescore_tiles<Width>& tiles, int query_count, int part
   const auto buffer = [&](int step) { return tiles.tile[tile_count > 1 ? step % 2 : 0]; };
 
   const auto start_copy = [&](int step, int number) {
-    if (step < (tile_count > 2 ? steps : min(steps, tile_count))) {
+    if (step < (tile_count > 2 ? steps : (min)(steps, tile_count))) {
       const int first = number * tile::members;
-      copy_members<Width, tile::members, Threads>(buffer(step), first, min(first + tile::members, member_count),
+      copy_members<Width, tile::members, Threads>(buffer(step), first, (min)(first + tile::members, member_count),
                                                   member);
     }
     serac::detail::copy_async_commit();
@@ -77,14 +77,15 @@ SERAC_DEVICE void rescore(rescore_tiles<Width>& tiles, int query_count, int part
     start_copy(step + 1, next);
     const int first_query = group * Threads + static_cast<int>(threadIdx.x) / 32 * batch::queries;
     if (number == 0 && first_query < query_count) {
-      warp_batch.load(min(batch::queries, query_count - first_query),
+      warp_batch.load((min)(batch::queries, query_count - first_query),
                       [&](int slot) { return query(first_query + slot); });
     }
     serac::detail::copy_async_wait<1>();
     __syncthreads();  // this step's tile is there
     if (first_query < query_count) {
       const int first = number * tile::members;
-      warp_batch.score(buffer(step), min(tile::members, member_count - first), [&](int m) { return index(first + m); });
+      warp_batch.score(buffer(step), (min)(tile::members, member_count - first),
+                       [&](int m) { return index(first + m); });
       if (next == 0) {
         top2 states[4];
         warp_batch.finish(states);

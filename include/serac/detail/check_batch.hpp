@@ -22,7 +22,7 @@ inline constexpr view_names batch_names{"batch.descriptors.data", "batch.descrip
 /// The longest list that a pair of images can have.
 template <class T>
 std::int64_t longest_list(const batch_view<T>& batch, image_pair pair, const match_options& options) noexcept {
-  return std::min({batch.images[pair.left].count, options.max_features, options.max_matches});
+  return (std::min)({batch.images[pair.left].count, options.max_features, options.max_matches});
 }
 
 /// The first fault of a batch, if any; one pass over its images and pairs. Of the buffer only its count is looked at,
@@ -37,7 +37,7 @@ status check_lists(const batch_view<T>& batch) noexcept {
   for (std::int64_t i = 0; i < batch.image_count; ++i) {
     const image_range& image = batch.images[i];
     if (image.count < 0) return {errc::negative_count, "batch.images"};
-    if (image.count > std::numeric_limits<std::int32_t>::max()) return {errc::too_many_features, "batch.images"};
+    if (image.count > (std::numeric_limits<std::int32_t>::max)()) return {errc::too_many_features, "batch.images"};
     if (image.first < 0 || image.first > batch.descriptors.count - image.count) {
       return {errc::invalid_option, "batch.images"};
     }

@@ -8,9 +8,9 @@
 
 namespace serac::detail {
 
-/// Lets the next kernel of the stream be brought to the device, and returns when all memory operations of the one before
-/// are done and seen. A kernel that may be launched with launch_order::overlapping, before it touches memory; every
-/// thread. Otherwise, and below sm_90, it does nothing.
+/// Lets the next kernel of the stream be brought to the device, and returns when all memory operations of the one
+/// before are done and seen. A kernel that may be launched with launch_order::overlapping, before it touches memory;
+/// every thread. Otherwise, and below sm_90, it does nothing.
 SERAC_DEVICE void wait_for_previous_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");

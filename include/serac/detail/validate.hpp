@@ -39,7 +39,7 @@ inline bool is_aligned(const void* pointer, std::size_t alignment) noexcept {
 template <class T>
 status check_view(const descriptor_view<T>& view, const view_names& names, int width, int alignment) noexcept {
   if (view.count < 0) return {errc::negative_count, names.count};
-  if (view.count > std::numeric_limits<std::int32_t>::max()) return {errc::too_many_features, names.count};
+  if (view.count > (std::numeric_limits<std::int32_t>::max)()) return {errc::too_many_features, names.count};
   if (view.count == 0) return {};
   if (view.data == nullptr) return {errc::null_pointer, names.data};
   if (view.width != width) return {errc::unsupported_width, names.width};
@@ -79,7 +79,7 @@ status check_admissible(const guided_by<Constraint>& guide, std::int64_t left_co
 inline status check_output(const match_output& output, std::int64_t rows, const match_options& options) noexcept {
   if (output.capacity < 0) return {errc::negative_count, "output.capacity"};
   if (output.count == nullptr) return {errc::null_pointer, "output.count"};
-  const std::int64_t longest = std::min(rows, options.max_matches);
+  const std::int64_t longest = (std::min)(rows, options.max_matches);
   if (longest > output.capacity) return {errc::output_too_small, "output.capacity"};
   if (longest > 0 && output.pairs == nullptr) return {errc::null_pointer, "output.pairs"};
   return {};
@@ -88,7 +88,7 @@ inline status check_output(const match_output& output, std::int64_t rows, const 
 /// The features of a view that the options let a match look at.
 template <class T>
 descriptor_view<T> capped(descriptor_view<T> view, const match_options& options) noexcept {
-  view.count = std::min(view.count, options.max_features);
+  view.count = (std::min)(view.count, options.max_features);
   return view;
 }
 

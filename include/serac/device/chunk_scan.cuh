@@ -59,7 +59,7 @@ inline constexpr int most_column_chunks = 254;  ///< of a pair: scan_rows has a 
 /// Tiles of columns that a column chunk must have, so that a pair's row maxima fit 32 MiB or are 64 a row.
 inline int tiles_of_chunk(int column_tiles, int rows) noexcept {
   constexpr std::int64_t most_values = std::int64_t{1} << 23;
-  const std::int64_t most_chunks = std::clamp<std::int64_t>(most_values / std::max(rows, 1), 64, most_column_chunks);
+  const std::int64_t most_chunks = std::clamp<std::int64_t>(most_values / (std::max)(rows, 1), 64, most_column_chunks);
   return static_cast<int>((column_tiles + most_chunks - 1) / most_chunks);
 }
 
@@ -77,7 +77,7 @@ inline void cut_segments(chunk_pair& pair, int tile_count, int step, std::int64_
   if (columns * pairs >= std::int64_t{enough_units} * multiprocessors) return;
 
   constexpr int unit_overhead = 3;  // tiles that a unit costs to begin and end: measured
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::int64_t least = (std::numeric_limits<std::int64_t>::max)();
   const auto try_tiles = [&](int tiles) {
     const int whole = tile_count / tiles, rest = tile_count % tiles;
     const std::int64_t units = whole * columns * pairs, cost = tiles + unit_overhead, rest_cost = rest + unit_overhead;
@@ -91,7 +91,7 @@ inline void cut_segments(chunk_pair& pair, int tile_count, int step, std::int64_
     if (total < least) least = total, cut(tiles);
   };
   const int steps = ceil_div(tile_count, step);
-  for (int segments = 1; segments <= std::min(steps, 32); ++segments) {
+  for (int segments = 1; segments <= (std::min)(steps, 32); ++segments) {
     try_tiles(ceil_div(steps, segments) * step);
     try_tiles(steps / segments * step);
   }
@@ -152,7 +152,7 @@ struct pass1<Policy, match_path::mma> {
     pair.segment_tiles = 1;
     pair.row_stride = pair.segments * traits::tile_rows;
     constexpr int least_tiles = 4;  // 512 columns: measured
-    pair.chunk_tiles = std::max(least_tiles, tiles_of_chunk(traits::column_tiles(pair), pair.row_stride));
+    pair.chunk_tiles = (std::max)(least_tiles, tiles_of_chunk(traits::column_tiles(pair), pair.row_stride));
     pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
   }
 
@@ -165,7 +165,7 @@ struct pass1<Policy, match_path::mma> {
         !s.ok()) {
       return s;
     }
-    return launch("chunk_maxima_mma", kernel, dim3(static_cast<unsigned>(std::min(units, resident))), traits::threads,
+    return launch("chunk_maxima_mma", kernel, dim3(static_cast<unsigned>((std::min)(units, resident))), traits::threads,
                   traits::shared_bytes, stream, left.data, left.stride, right.data, right.stride, pairs, pair_count,
                   units, maxima);
   }

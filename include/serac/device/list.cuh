@@ -23,9 +23,9 @@ template <launch_order Order = launch_order::after_previous, class Rows, class L
 status write_lists(const std::uint32_t* columns, const Rows& rows, std::int64_t pairs, std::int64_t most_rows,
                    const match_options& options, const Lists& lists, cudaStream_t stream) noexcept {
   const auto most = static_cast<std::uint32_t>(
-      std::min<std::int64_t>(options.max_matches, std::numeric_limits<std::uint32_t>::max()));
+      std::min<std::int64_t>(options.max_matches, (std::numeric_limits<std::uint32_t>::max)()));
   return launch<Order>("write_lists", kernel::write_lists<Rows, Lists>,
-                       dim3(std::max(1u, blocks_for(most_rows, kernel::list_window)), static_cast<unsigned>(pairs)),
+                       dim3((std::max)(1u, blocks_for(most_rows, kernel::list_window)), static_cast<unsigned>(pairs)),
                        kernel::list_threads, 0, stream, columns, rows, most, lists);
 }
 

@@ -71,7 +71,7 @@ std::size_t match_workspace(const descriptor_view<typename Policy::element>& lef
   if constexpr (Policy::path == match_path::classic) {
     detail::workspace_carver carver(nullptr);
     detail::match_scratch(carver, rows, columns, options.cross_check);
-    bytes = std::max(bytes, carver.used());
+    bytes = (std::max)(bytes, carver.used());
   }
   return bytes;
 }

@@ -28,8 +28,8 @@ struct batch_ranges {
   range_pair operator()(std::int64_t pair) const noexcept {
     const image_pair images = batch.pairs[first + pair];
     range_pair ranges{batch.images[images.left], batch.images[images.right]};
-    ranges.left.count = std::min(ranges.left.count, options.max_features);
-    ranges.right.count = std::min(ranges.right.count, options.max_features);
+    ranges.left.count = (std::min)(ranges.left.count, options.max_features);
+    ranges.right.count = (std::min)(ranges.right.count, options.max_features);
     return ranges;
   }
 };
@@ -54,7 +54,7 @@ template <class T, class Body>
 status for_each_wave(const batch_view<T>& batch, const match_options& options, std::int64_t wave_pairs,
                      const Body& body) noexcept {
   for (std::int64_t first = 0; first < batch.pair_count; first += wave_pairs) {
-    const std::int64_t count = std::min(wave_pairs, batch.pair_count - first);
+    const std::int64_t count = (std::min)(wave_pairs, batch.pair_count - first);
     if (auto s = body(count, batch_ranges<T>{batch, options, first}); !s.ok()) return s;
   }
   return {};
@@ -66,7 +66,7 @@ std::size_t largest_wave(const batch_view<T>& batch, const match_options& option
                          const BytesOf& bytes_of) noexcept {
   std::size_t most = 0;
   static_cast<void>(for_each_wave(batch, options, wave_pairs, [&](std::int64_t count, const batch_ranges<T>& ranges) {
-    most = std::max(most, bytes_of(count, ranges));
+    most = (std::max)(most, bytes_of(count, ranges));
     return status{};
   }));
   return most;
@@ -97,9 +97,9 @@ std::size_t checked_batch_workspace(const batch_view<typename Policy::element>& 
   std::size_t bytes = 0;
   const auto take_tensor = [&](auto tensor) {
     using policy = typename decltype(tensor)::type;
-    bytes = std::max(bytes, largest_wave(batch, options, wave_pairs, [](std::int64_t count, const auto& ranges) {
-                       return wave_workspace<policy>(count, ranges);
-                     }));
+    bytes = (std::max)(bytes, largest_wave(batch, options, wave_pairs, [](std::int64_t count, const auto& ranges) {
+                         return wave_workspace<policy>(count, ranges);
+                       }));
   };
   if constexpr (may_take<Policy, match_path::wgmma>) {
     take_tensor(type_tag<tensor_policy_of<Policy, match_path::wgmma>>());
@@ -108,7 +108,7 @@ std::size_t checked_batch_workspace(const batch_view<typename Policy::element>& 
     take_tensor(type_tag<tensor_policy_of<Policy, match_path::mma>>());
   }
   if constexpr (Policy::path == match_path::classic) {
-    bytes = std::max(bytes, classic_batch_workspace(batch, options));
+    bytes = (std::max)(bytes, classic_batch_workspace(batch, options));
   }
   return bytes;
 }
@@ -136,7 +136,7 @@ template <class Policy = default_policy>
 std::size_t match_batch_workspace(const batch_view<typename Policy::element>& batch, const match_options& options,
                                   std::int64_t wave_pairs) noexcept {
   if (wave_pairs < 1 || !detail::check_lists(batch).ok()) return 0;
-  return detail::checked_batch_workspace<Policy>(batch, options, std::min(wave_pairs, detail::most_wave_pairs));
+  return detail::checked_batch_workspace<Policy>(batch, options, (std::min)(wave_pairs, detail::most_wave_pairs));
 }
 
 /// The match lists of the pairs of a batch, judged by `accept` (see acceptance.hpp) instead of the options' ratio and
@@ -149,7 +149,7 @@ status match_batch(const batch_view<typename Policy::element>& batch, const matc
   if (auto s = validate(options); !s.ok()) return s;
   if (auto s = detail::check_device_batch(batch, traits::width, traits::load_bytes, wave_pairs); !s.ok()) return s;
   if (auto s = detail::check_output(output, batch, options); !s.ok()) return s;
-  wave_pairs = std::min(wave_pairs, detail::most_wave_pairs);
+  wave_pairs = (std::min)(wave_pairs, detail::most_wave_pairs);
   const std::size_t needed = detail::checked_batch_workspace<Policy>(batch, options, wave_pairs);
   if (auto s = detail::check_workspace(workspace, workspace_bytes, needed); !s.ok()) return s;
   if (batch.pair_count == 0) {

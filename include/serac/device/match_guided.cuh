@@ -61,8 +61,8 @@ struct guided_extent {
     tasks += whole_tiles(pair.left_count) / guided_tile * kernel::guided_chunks(pair.right_count).count;
     rows += whole_tiles(pair.left_count);
     columns += whole_tiles(pair.right_count);
-    most_rows = std::max(most_rows, pair.left_count);
-    most_features = std::max({most_features, pair.left_count, pair.right_count});
+    most_rows = (std::max)(most_rows, pair.left_count);
+    most_features = (std::max)({most_features, pair.left_count, pair.right_count});
     return pair;
   }
 };
@@ -179,7 +179,7 @@ class guided_wave {
     std::int64_t resident = 0;
     if (auto s = resident_blocks("match_tiles", match, kernel::guided_match_threads, 0, resident); !s.ok()) return s;
     const std::int64_t useful = blocks_for(extent_.tasks, kernel::guided_match_threads / 32);
-    return launch("match_tiles", match, dim3(static_cast<unsigned>(std::min(useful, resident))),
+    return launch("match_tiles", match, dim3(static_cast<unsigned>((std::min)(useful, resident))),
                   kernel::guided_match_threads, 0, stream_, scratch_.arrays, left_, right_, left_points_);
   }
 
@@ -246,7 +246,7 @@ status classic_match_guided(const descriptor_view<typename Policy::element>& lef
   const std::int64_t tiles = ((left.count + traits::tile_rows - 1) / traits::tile_rows) *
                              ((right.count + traits::tile_columns - 1) / traits::tile_columns);
   if (auto s =
-          launch("fused_guided_top2", fused, dim3(static_cast<unsigned>(std::min(tiles, resident))), traits::threads,
+          launch("fused_guided_top2", fused, dim3(static_cast<unsigned>((std::min)(tiles, resident))), traits::threads,
                  traits::shared_bytes, stream, left, right, cells.rows, cells.columns, admissible);
       !s.ok()) {
     return s;
@@ -283,7 +283,7 @@ std::size_t match_guided_workspace(const descriptor_view<typename Policy::elemen
   if constexpr (Policy::path == match_path::classic) {
     detail::workspace_carver carver(nullptr);
     detail::match_scratch(carver, ranges.left.count, ranges.right.count, options.cross_check);
-    bytes = std::max(bytes, carver.used());
+    bytes = (std::max)(bytes, carver.used());
   }
   return bytes;
 }
@@ -355,7 +355,7 @@ std::size_t checked_guided_workspace(const batch_view<typename Policy::element>&
     });
   }
   if constexpr (Policy::path == match_path::classic) {
-    bytes = std::max(bytes, classic_batch_workspace(images, options));
+    bytes = (std::max)(bytes, classic_batch_workspace(images, options));
   }
   return bytes;
 }
@@ -373,7 +373,7 @@ template <class Policy = default_policy>
 std::size_t match_guided_batch_workspace(const batch_view<typename Policy::element>& images,
                                          const match_options& options, std::int64_t wave_pairs) noexcept {
   if (wave_pairs < 1 || !detail::check_lists(images).ok()) return 0;
-  return detail::checked_guided_workspace<Policy>(images, options, std::min(wave_pairs, detail::most_wave_pairs));
+  return detail::checked_guided_workspace<Policy>(images, options, (std::min)(wave_pairs, detail::most_wave_pairs));
 }
 
 /// The match lists of the pairs of a batch, judged by `accept` (see acceptance.hpp) instead of the options' ratio and
@@ -388,7 +388,7 @@ status match_guided_batch(const guided_batch_view<typename Policy::element>& bat
   if (auto s = detail::check_device_batch(images, traits::width, traits::load_bytes, wave_pairs); !s.ok()) return s;
   if (auto s = detail::check_guides(batch); !s.ok()) return s;
   if (auto s = detail::check_output(output, images, options); !s.ok()) return s;
-  wave_pairs = std::min(wave_pairs, detail::most_wave_pairs);
+  wave_pairs = (std::min)(wave_pairs, detail::most_wave_pairs);
   const std::size_t needed = detail::checked_guided_workspace<Policy>(images, options, wave_pairs);
   if (auto s = detail::check_workspace(workspace, workspace_bytes, needed); !s.ok()) return s;
   if (images.pair_count == 0) {

@@ -72,7 +72,7 @@ status fill_cells(const descriptor_view<typename Policy::element>& left,
   }
   const std::int64_t tiles = ((left.count + traits::tile_rows - 1) / traits::tile_rows) *
                              ((right.count + traits::tile_columns - 1) / traits::tile_columns);
-  return launch("fused_top2", kernel, dim3(static_cast<unsigned>(std::min(tiles, resident))), traits::threads,
+  return launch("fused_top2", kernel, dim3(static_cast<unsigned>((std::min)(tiles, resident))), traits::threads,
                 traits::shared_bytes, stream, left, right, cells.rows, cells.columns);
 }
 
@@ -104,11 +104,11 @@ template <class Policy = default_policy>
 std::size_t nearest2_workspace(const descriptor_view<typename Policy::element>& left,
                                const descriptor_view<typename Policy::element>& right, bool with_columns) noexcept {
   std::size_t bytes = detail::tensor_workspace_of<Policy>(left.count, right.count);
-  if (with_columns) bytes = std::max(bytes, detail::tensor_workspace_of<Policy>(right.count, left.count));
+  if (with_columns) bytes = (std::max)(bytes, detail::tensor_workspace_of<Policy>(right.count, left.count));
   if constexpr (Policy::path == match_path::classic) {
     detail::workspace_carver carver(nullptr);
     detail::top2_cells(carver, left.count, right.count, with_columns);
-    bytes = std::max(bytes, carver.used());
+    bytes = (std::max)(bytes, carver.used());
   }
   return bytes;
 }

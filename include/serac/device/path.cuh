@@ -60,7 +60,7 @@ match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool t
   if constexpr (is_automatic<Policy> && is_tensor_width(Policy::width)) {
     constexpr std::int64_t least = std::int64_t{1} << 22;  // scores; below, the classic path's fewer launches win
     const std::int64_t scores = left_count * right_count;
-    const bool too_many = std::max(left_count, right_count) > most_tensor_features;
+    const bool too_many = (std::max)(left_count, right_count) > most_tensor_features;
     if (ties_are_rejected && scores >= least && !too_many) return best_path();
   }
   return Policy::path;

@@ -133,8 +133,8 @@ struct wave_extent {
     rows += std::int64_t{row_windows(pair.left_count)} * row_window;
     bins += std::int64_t{row_windows(pair.left_count)} * pair.column_chunks;
     row_maxima += std::int64_t{pair.column_chunks} * pair.row_stride;
-    most_rows = std::max(most_rows, pair.left_count);
-    most_column_chunks = std::max(most_column_chunks, pair.column_chunks);
+    most_rows = (std::max)(most_rows, pair.left_count);
+    most_column_chunks = (std::max)(most_column_chunks, pair.column_chunks);
     shared_chunks = shared_chunks || pair.chunk_tiles > 1;
     return pair;
   }
@@ -315,7 +315,7 @@ class tensor_wave {
     const std::int64_t blocks = extent_.most_column_chunks * extent_.pairs;
     const std::int64_t wanted = (threads_at_a_time / threads * multiprocessors_ + blocks - 1) / blocks;
     return static_cast<unsigned>(
-        std::min<std::int64_t>(wanted, ceil_div(std::min(most_rows, extent_.most_rows), rows)));
+        std::min<std::int64_t>(wanted, ceil_div((std::min)(most_rows, extent_.most_rows), rows)));
   }
 
   view left_, right_;
@@ -340,13 +340,13 @@ template <class Policy>
 std::size_t tensor_workspace_of(std::int64_t left_count, std::int64_t right_count) noexcept {
   std::size_t bytes = 0;
   if (left_count == 0 || right_count == 0) return bytes;
-  if (std::max(left_count, right_count) > most_tensor_features) return bytes;  // automatic policies are classic there
+  if ((std::max)(left_count, right_count) > most_tensor_features) return bytes;  // automatic policies are classic there
   const whole_images images{left_count, right_count};
   if constexpr (may_take<Policy, match_path::wgmma>) {
-    bytes = std::max(bytes, wave_workspace<tensor_policy_of<Policy, match_path::wgmma>>(1, images));
+    bytes = (std::max)(bytes, wave_workspace<tensor_policy_of<Policy, match_path::wgmma>>(1, images));
   }
   if constexpr (may_take<Policy, match_path::mma>) {
-    bytes = std::max(bytes, wave_workspace<tensor_policy_of<Policy, match_path::mma>>(1, images));
+    bytes = (std::max)(bytes, wave_workspace<tensor_policy_of<Policy, match_path::mma>>(1, images));
   }
   return bytes;
 }

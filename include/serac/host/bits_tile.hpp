@@ -33,7 +33,7 @@ void score_bits_tile(const row_slice* rows, const column_slice* columns, int sli
     }
   }
   for (int first = 1; first < slices; first += counted_slices) {
-    const int last = std::min(first + counted_slices, slices);
+    const int last = (std::min)(first + counted_slices, slices);
     for (int r = 0; r < tile_rows; ++r) {
       std::uint32_t counts[tile_columns] = {};  // in each byte those of the bytes there
       for (int s = first; s < last; ++s) {
@@ -101,7 +101,7 @@ SERAC_AVX2 void score_bits_tile_avx2(const row_slice* rows, const column_slice* 
     __m256i s2 = _mm256_and_si256(row_word(rows[0].element[2]), start);
     __m256i s3 = _mm256_and_si256(row_word(rows[0].element[3]), start);
     for (int first = 1; first < slices; first += counted_slices) {
-      const int last = std::min(first + counted_slices, slices);
+      const int last = (std::min)(first + counted_slices, slices);
       __m256i c0 = _mm256_setzero_si256(), c1 = c0, c2 = c0, c3 = c0;
       for (int s = first; s < last; ++s) {
         const __m256i b = half_of(columns[s], h);

@@ -33,7 +33,7 @@ static_assert(chunk_columns % tile_columns == 0);
 /// Columns of a strip: whole chunks, at most 4 MiB when packed.
 inline std::int64_t strip_columns(int slices) noexcept {
   constexpr std::int64_t bytes = 4 << 20, most = 8;
-  return chunk_columns * std::min(most, bytes / (std::int64_t{chunk_columns} * slices * 4));
+  return chunk_columns * (std::min)(most, bytes / (std::int64_t{chunk_columns} * slices * 4));
 }
 
 /// What one thread needs.
@@ -133,7 +133,7 @@ void score_block(const descriptor_view<T>& left, std::int64_t first_row, const c
 
   for (std::int64_t chunk = strip_first; chunk < strip_last; chunk += chunk_columns) {
     std::fill(scratch.row_states.begin(), scratch.row_states.end(), packed_top2<lanes>{});
-    const std::int64_t chunk_last = std::min(chunk + chunk_columns, strip_last);
+    const std::int64_t chunk_last = (std::min)(chunk + chunk_columns, strip_last);
     for (std::int64_t column = chunk; column < chunk_last; column += tile_columns) {
       const column_slice* const tile = columns + (column - strip_first) / tile_columns * slices;
       const int column_code = codes - 1 - static_cast<int>((column - chunk) / lanes);
@@ -165,7 +165,7 @@ void fused_top2(const descriptor_view<T>& left, const descriptor_view<T>& right,
   // All memory, before any thread starts.
   const int slices = slicing<T>::slices(left.width);
   const std::int64_t blocks = (left.count + block_rows - 1) / block_rows;
-  const std::int64_t strip = std::min(strip_columns(slices), (right.count + lanes - 1) / lanes * lanes);
+  const std::int64_t strip = (std::min)(strip_columns(slices), (right.count + lanes - 1) / lanes * lanes);
   const int workers = worker_count(threads, blocks);
   scratch.columns.resize(static_cast<std::size_t>(strip / tile_columns * slices));
   scratch.workers.resize(static_cast<std::size_t>(workers));
@@ -176,7 +176,7 @@ void fused_top2(const descriptor_view<T>& left, const descriptor_view<T>& right,
   }
 
   for (std::int64_t first = 0; first < right.count; first += strip) {
-    const std::int64_t last = std::min(first + strip, right.count);
+    const std::int64_t last = (std::min)(first + strip, right.count);
     run_tasks(workers, (last - first + tile_columns - 1) / tile_columns, [&](int, std::int64_t tile) {
       pack<tile_columns>(right, first + tile * tile_columns, scratch.columns.data() + tile * slices);
     });

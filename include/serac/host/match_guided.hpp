@@ -33,7 +33,7 @@ struct ordered_features {
 
   std::int64_t tile_count() const noexcept { return static_cast<std::int64_t>(tiles.size()); }
   std::int64_t end_of(std::int64_t tile) const noexcept {
-    return std::min((tile + 1) * guided_tile, static_cast<std::int64_t>(index.size()));
+    return (std::min)((tile + 1) * guided_tile, static_cast<std::int64_t>(index.size()));
   }
 
   /// Orders `count` features: `place(i)` is the location that `order` takes, `squared(i)` what tile_bounds keeps.
@@ -84,7 +84,7 @@ class admissible_pairs {
 
   template <class Consume>
   void visit(std::int64_t task, Consume consume) const {
-    const std::int64_t end = std::min((task + 1) * guided_tile, rows_);
+    const std::int64_t end = (std::min)((task + 1) * guided_tile, rows_);
     for (std::int64_t i = task * guided_tile; i < end; ++i) {
       for (std::int64_t j = 0; j < columns_; ++j) {
         if (admissible_(i, j)) consume(i, j);
@@ -192,7 +192,7 @@ template <class T>
 std::int32_t score(const T* a, const T* b, int width) noexcept {
   std::int32_t sum = 0;
   for (int k = 0; k < width; ++k) sum += std::int32_t{a[k]} * std::int32_t{b[k]};
-  return std::max(sum, 0);
+  return (std::max)(sum, 0);
 }
 
 inline std::int32_t score(const bits8* a, const bits8* b, int width) noexcept {

@@ -15,8 +15,8 @@ namespace serac::host::detail {
 
 /// Threads to use for `tasks` tasks when the caller asks for `threads` (0: all that the machine runs at a time).
 inline int worker_count(int threads, std::int64_t tasks) noexcept {
-  const std::int64_t wanted = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-  return static_cast<int>(std::min(wanted, std::max<std::int64_t>(tasks, 1)));
+  const std::int64_t wanted = threads > 0 ? threads : (std::max)(1u, std::thread::hardware_concurrency());
+  return static_cast<int>((std::min)(wanted, std::max<std::int64_t>(tasks, 1)));
 }
 
 /// Runs `task(worker, i)` once for every i in [0, tasks), on the caller and up to workers - 1 more threads; `worker` in

@@ -96,8 +96,8 @@ class mma_rows {
     }
 #pragma unroll
     for (int b = 0; b < traits::row_blocks; ++b) {
-      maxima[b][0] = max(maxima[b][0], of_tile[b][0]);
-      maxima[b][1] = max(maxima[b][1], of_tile[b][1]);
+      maxima[b][0] = (max)(maxima[b][0], of_tile[b][0]);
+      maxima[b][1] = (max)(maxima[b][1], of_tile[b][1]);
     }
   }
 
@@ -158,8 +158,8 @@ SERAC_DEVICE void write_row_maxima(const lane_maxima<Policy>& maxima, std::int32
 #pragma unroll
   for (int b = 0; b < mma_traits<Policy>::row_blocks; ++b) {  // odd lanes go on with the second row
     std::int32_t row =
-        max(odd ? maxima[b][1] : maxima[b][0], __shfl_xor_sync(0xffffffffu, odd ? maxima[b][0] : maxima[b][1], 1));
-    row = max(row, __shfl_xor_sync(0xffffffffu, row, 2));
+        (max)(odd ? maxima[b][1] : maxima[b][0], __shfl_xor_sync(0xffffffffu, odd ? maxima[b][0] : maxima[b][1], 1));
+    row = (max)(row, __shfl_xor_sync(0xffffffffu, row, 2));
     if (writes && shared) atomicMax(out + 16 * b, row);
     if (writes && !shared) out[16 * b] = row;
   }
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy
     const int column_tiles = traits::column_tiles(pair);
     const std::int64_t local = unit - pair.first_unit;
     const int row_tile = static_cast<int>(local / column_tiles), first_tile = static_cast<int>(local % column_tiles);
-    const int end_tile = static_cast<int>(min(std::int64_t{column_tiles}, first_tile + end_unit - unit));
+    const int end_tile = static_cast<int>((min)(std::int64_t{column_tiles}, first_tile + end_unit - unit));
     const int first_row = (row_tile * traits::warps + warp) * traits::warp_rows;
     unit += end_tile - first_tile;
 

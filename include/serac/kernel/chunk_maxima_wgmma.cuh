@@ -49,9 +49,9 @@ SERAC_DEVICE wgmma_unit unit_of_number(const chunk_pair* pairs, int pair_count, 
   wgmma_unit unit;
   unit.pair = index;
   unit.column_tile = local % column_steps * Traits::consumers;
-  unit.column_tiles = min(Traits::consumers, column_tiles - unit.column_tile);
+  unit.column_tiles = (min)(Traits::consumers, column_tiles - unit.column_tile);
   unit.first_row = pair.left_first + first_row_tile * Traits::tile_rows;
-  unit.row_tiles = min(pair.segment_tiles, pair.row_stride / Traits::tile_rows - first_row_tile);
+  unit.row_tiles = (min)(pair.segment_tiles, pair.row_stride / Traits::tile_rows - first_row_tile);
 #pragma unroll
   for (int c = 0; c < Traits::consumers; ++c) {
     const int chunk = (unit.column_tile + c % unit.column_tiles) / pair.chunk_tiles;
@@ -230,8 +230,8 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
         // Four lanes share two rows: odd lanes go on with the second.
         const bool odd = lane & 1;
         std::int32_t mine =
-            max(odd ? row_max[1] : row_max[0], __shfl_xor_sync(0xffffffffu, odd ? row_max[0] : row_max[1], 1));
-        mine = max(mine, __shfl_xor_sync(0xffffffffu, mine, 2));
+            (max)(odd ? row_max[1] : row_max[0], __shfl_xor_sync(0xffffffffu, odd ? row_max[0] : row_max[1], 1));
+        mine = (max)(mine, __shfl_xor_sync(0xffffffffu, mine, 2));
         if constexpr (SharedChunks) {
           if (writes) atomicMax(out + t * traits::tile_rows, mine);
         } else {
@@ -242,7 +242,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       sums even, odd;
       bool mine = column_tiles == traits::consumers || warpgroup == 0;  // this step is
       for (int tiles_left = row_tiles; tiles_left > 0;) {
-        const int tiles = min(tiles_left, 2 * traits::run);  // a step: one run or two
+        const int tiles = (min)(tiles_left, 2 * traits::run);  // a step: one run or two
         if (mine) {
           if (tiles > traits::run) {
             score_run<2 * traits::run>(even, odd, multiply, take_maxima);

@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(list_threads)
   __shared__ matches_before before;
 
   matches_before mine{0, 0};  // matches of earlier pairs, and of this pair's earlier rows
-  for (int p = static_cast<int>(threadIdx.x); p < pair; p += list_threads) mine.pairs += min(rows.matches(p), most);
+  for (int p = static_cast<int>(threadIdx.x); p < pair; p += list_threads) mine.pairs += (min)(rows.matches(p), most);
 #pragma unroll 2
   for (int window = 0; window < static_cast<int>(blockIdx.x); ++window) {
     mine.rows += __popc(matches_of_four(window * std::int64_t{list_window} + 4 * threadIdx.x));
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(list_threads)
     lists.pairs[list + place] = {static_cast<std::uint32_t>(matched), columns[matched]};
   }
   if (threadIdx.x == 0 && first_row + list_window >= row_count) {
-    lists.end(pair, list + min(before.rows + total, std::int64_t{most}));
+    lists.end(pair, list + (min)(before.rows + total, std::int64_t{most}));
   }
 }
 

@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(guided_bound_threads)
 
   thread::top2_cell* const cells = image.is_rows ? arrays.row_cells : arrays.column_cells;
   if (cells != nullptr && t * tile + lane < image.count) cells[place] = thread::top2_cell{};
-  const int in_tile = min(image.features.counts[blockIdx.y] - t * tile, tile);
+  const int in_tile = (min)(image.features.counts[blockIdx.y] - t * tile, tile);
   if (in_tile <= 0) return;
 
   // By rank: a bitonic sort. Padding comes last.
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(guided_bound_threads)
 #pragma unroll
     for (int step = size / 2; step > 0; step /= 2) {
       const std::uint32_t other = __shfl_xor_sync(all, rank, step);
-      rank = ((lane & step) == 0) == ((lane & size) == 0) ? min(rank, other) : max(rank, other);
+      rank = ((lane & step) == 0) == ((lane & size) == 0) ? (min)(rank, other) : (max)(rank, other);
     }
   }
   const int index = static_cast<int>(image.is_rows ? RowTie::column_order::index(rank) : RowTie::index(rank));
@@ -407,7 +407,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
       for (int i = 0; i < 4; ++i) {
         stage.states[i][lane] = {0, 0, 0};
         const int row = __shfl_sync(all, index, r + 8 * i);
-        const words w = words::load(left.data + (pair.left_first + max(row, 0)) * left.stride);
+        const words w = words::load(left.data + (pair.left_first + (max)(row, 0)) * left.stride);
 #pragma unroll
         for (int k = 0; k < words::count; ++k) a[i / 2][k / 2][i % 2 + k % 2 * 2] = row >= 0 ? w.word[k] : 0;
       }
@@ -420,7 +420,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
         wins = RowTie::rank(static_cast<std::uint32_t>(column_index[other.place])) <
                RowTie::rank(static_cast<std::uint32_t>(column_index[mine.place]));
       }
-      mine.second = max(max(mine.second, other.second), wins ? mine.best : other.best);
+      mine.second = (max)((max)(mine.second, other.second), wins ? mine.best : other.best);
       if (wins) mine.best = other.best, mine.place = other.place;
     };
 
@@ -473,7 +473,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
     };
 
     const auto score_tile = [&](int first_column, int buffer) {
-      const auto index = static_cast<std::uint32_t>(max(stage.column_index[buffer][lane], 0));
+      const auto index = static_cast<std::uint32_t>((max)(stage.column_index[buffer][lane], 0));
       const auto column = screen.of(stage.terms[buffer][lane]);
       __syncwarp();
       stage.columns[lane] = column;
@@ -531,7 +531,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
 #pragma unroll
           for (int c = 0; c < 2; ++c) {
             const std::int32_t sum = sums[i / 2][i % 2 * 2 + c];
-            const auto score = static_cast<std::uint32_t>(is_signed ? max(sum, 0) : sum);
+            const auto score = static_cast<std::uint32_t>(is_signed ? (max)(sum, 0) : sum);
             keys[i][c] = value_if_set(admits, 7 - 2 * i - c, (score << code_bits) + (code + 8 * (3 - i) - c));
           }
           packed[i].push(keys[i][0], keys[i][1]);
@@ -577,7 +577,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
     const guided_chunks chunks(pair.right_count);
     for (unsigned left_over = task.chunks; left_over != 0; left_over &= left_over - 1) {
       const int first_of_chunk = (__ffs(static_cast<int>(left_over)) - 1) * chunks.tiles;
-      const int end_tile = min(first_of_chunk + chunks.tiles, column_tiles);
+      const int end_tile = (min)(first_of_chunk + chunks.tiles, column_tiles);
       for (int first_tile = first_of_chunk; first_tile < end_tile; first_tile += 32) {
         bool may_admit = false;
         if (const int t = first_tile + lane; t < end_tile) {

@@ -29,7 +29,7 @@ inline constexpr int column_rows = 4 * column_threads;  ///< whose maxima a bloc
 /// The two greatest chunk maxima of a row: index is the chunk. Thread.
 SERAC_DEVICE void take_chunk(top2& chunks, int chunk, std::int32_t value) {
   const bool greater = value > chunks.best;
-  chunks.second = greater ? chunks.best : max(chunks.second, value);
+  chunks.second = greater ? chunks.best : (max)(chunks.second, value);
   chunks.index = greater ? chunk : chunks.index;
   chunks.best = greater ? value : chunks.best;
 }
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(row_window)
   for (int part = 1; part < parts; ++part) {
     const top2 other = part_of_row[part][thread];
     take_chunk(chunks, other.index, other.best);
-    chunks.second = max(chunks.second, other.second);
+    chunks.second = (max)(chunks.second, other.second);
   }
   const int row = first_row + thread;
   const bool candidate = row < pair.left_count && chunks.best > 0 && accept(chunks.best, chunks.second);
@@ -126,11 +126,11 @@ SERAC_DEVICE void visit_candidates(candidate_places<Threads, Capacity>& places, 
     typename candidate_places<Threads, Capacity>::scan(places.storage).ExclusiveSum(in_bin, start, total);
     const int place = window * row_window + static_cast<int>(bin >> 16);
     for (int first = 0; first < total; first += Capacity) {
-      for (int i = max(0, first - start); i < in_bin && start + i < first + Capacity; ++i) {
+      for (int i = (max)(0, first - start); i < in_bin && start + i < first + Capacity; ++i) {
         places.place[start + i - first] = place + i;
       }
       __syncthreads();
-      work(min(Capacity, total - first));
+      work((min)(Capacity, total - first));
       __syncthreads();  // places, and the scan's storage, are written again
     }
   }
@@ -164,11 +164,12 @@ __global__ void __launch_bounds__(rescore_threads)
     __syncthreads();
     block::rescore<typename Layout::element, Layout::width, rescore_threads>(
         tiles, count, static_cast<int>(blockIdx.y), static_cast<int>(gridDim.y),
-        [&](int i) { return queries + rows[i].row * left.stride; }, min(chunk_columns, pair.right_count - first_column),
-        [&](int m) { return members + m * right.stride; }, [&](int m) { return first_column + m; },
+        [&](int i) { return queries + rows[i].row * left.stride; },
+        (min)(chunk_columns, pair.right_count - first_column), [&](int m) { return members + m * right.stride; },
+        [&](int m) { return first_column + m; },
         [&](int i, top2 state) {
           const candidate_row of = i < 0 ? candidate_row{-1, 0} : rows[i];
-          state.second = max(state.second, of.second);
+          state.second = (max)(state.second, of.second);
           judge(static_cast<int>(blockIdx.z), pair.first_row, i < 0 ? 0 : places.place[i], of.row, state);
         });
   });
@@ -207,7 +208,7 @@ __global__ void __launch_bounds__(column_threads, 4)
   const int rows_of_block =
       detail::round_up(detail::ceil_div(pair.left_count, static_cast<int>(gridDim.y)), column_rows);
   const int first_row = static_cast<int>(blockIdx.y) * rows_of_block;
-  const int end_row = min(pair.left_count, first_row + rows_of_block);
+  const int end_row = (min)(pair.left_count, first_row + rows_of_block);
   if (first_row >= end_row) return;
 
   // The maxima of a step of rows, on their way while the step before is looked through.
@@ -251,7 +252,8 @@ __global__ void __launch_bounds__(column_threads, 4)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const auto greatest = static_cast<std::int32_t>(values[k].word[i]);
-          const bool rival = row_at(first, k) + i < end_row && greatest > second && !accept(best, min(greatest, best));
+          const bool rival =
+              row_at(first, k) + i < end_row && greatest > second && !accept(best, (min)(greatest, best));
           rival_bits |= (rival ? 1u : 0u) << (4 * k + i);
         }
       }
@@ -272,10 +274,10 @@ __global__ void __launch_bounds__(column_threads, 4)
       const int rivals_of_split = detail::round_up(detail::ceil_div(rival_count, splits), 16);
       for (int task = static_cast<int>(threadIdx.x) / 32; task < batches * splits; task += warps) {
         const int first_match = task % batches * batch::queries, first_rival = task / batches * rivals_of_split;
-        const int rivals_of_task = min(rivals_of_split, rival_count - first_rival);
+        const int rivals_of_task = (min)(rivals_of_split, rival_count - first_rival);
         if (rivals_of_task <= 0) continue;
         batch columns;
-        columns.load(min(batch::queries, match_count - first_match),
+        columns.load((min)(batch::queries, match_count - first_match),
                      [&](int slot) { return queries + matches[first_match + slot].column * right.stride; });
         columns.score_gathered(
             rivals_of_task, [&](int m) { return members + rivals[first_rival + m] * left.stride; },
@@ -289,7 +291,7 @@ __global__ void __launch_bounds__(column_threads, 4)
           // The match's own row is a rival of it. Where it is not the best here it is elsewhere, or it has been beaten.
           const matched_row match = matches[m];
           const std::int32_t other = states[i].index == match.row ? states[i].second : states[i].best;
-          const bool passes = other <= match.second || accept(match.best, min(other, match.best));
+          const bool passes = other <= match.second || accept(match.best, (min)(other, match.best));
           if (!passes && atomicExch(&verdicts.columns[pair.first_row + match.row], row_verdicts::no_match) !=
                              row_verdicts::no_match) {
             atomicAdd(&verdicts.taken_back[blockIdx.z], 1u);

@@ -82,7 +82,7 @@ class engine {
     sizes_.options = match;
     for (const std::int64_t count : images.counts) {
       if (count < 0) throw error({errc::negative_count, "images.counts"});
-      sizes_.counts.push_back(std::min(count, match.max_features));
+      sizes_.counts.push_back((std::min)(count, match.max_features));
     }
     result_.busy_seconds.resize(workers.size());
     for (const auto& each : workers)
@@ -90,10 +90,10 @@ class engine {
     limits_ = {memory_.front().descriptors, memory_.front().matches, memory_.front().pairs,
                workers.front()->batch_scores()};
     for (std::size_t w = 0; w < workers.size(); ++w) {
-      limits_.descriptors = std::min(limits_.descriptors, memory_[w].descriptors);
-      limits_.matches = std::min(limits_.matches, memory_[w].matches);
-      limits_.pairs = std::min(limits_.pairs, memory_[w].pairs);
-      limits_.scores = std::min(limits_.scores, workers[w]->batch_scores());
+      limits_.descriptors = (std::min)(limits_.descriptors, memory_[w].descriptors);
+      limits_.matches = (std::min)(limits_.matches, memory_[w].matches);
+      limits_.pairs = (std::min)(limits_.pairs, memory_[w].pairs);
+      limits_.scores = (std::min)(limits_.scores, workers[w]->batch_scores());
     }
     const std::int64_t all = std::accumulate(sizes_.counts.begin(), sizes_.counts.end(), std::int64_t{0});
     if (limits_.descriptors < all) limits_.descriptors -= limits_.descriptors / 3;  // room for the next batch's images
@@ -206,7 +206,7 @@ class engine {
             continue;
           }
         }
-        room = std::min(4 * room, most_pairs);
+        room = (std::min)(4 * room, most_pairs);
         auto next = std::make_unique<window>();
         next->first_number = number;
         std::size_t longest = 0;
@@ -550,7 +550,7 @@ class engine {
     }
     const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole - 1) / part + 1; };  // at least 1
     const std::int64_t pairs = view.pair_count;
-    std::int64_t waves = std::max(parts(pairs, options_.wave_pairs), parts(scores, wave_scores(mine.hands)));
+    std::int64_t waves = (std::max)(parts(pairs, options_.wave_pairs), parts(scores, wave_scores(mine.hands)));
     for (;; waves += waves / 4 + 1) {
       batch.wave_pairs = parts(pairs, waves);
       if (mine.hands.workspace(view, sizes_.options, batch.wave_pairs) <= mine.memory.workspace) return;

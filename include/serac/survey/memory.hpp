@@ -53,14 +53,14 @@ template <class T>
 worker_memory least_memory(const worker<T>& on, const image_sizes& sizes, int width) {
   std::int64_t largest = 0, next = 0;
   for (const std::int64_t count : sizes.counts) {
-    next = std::max(next, std::min(largest, count));
-    largest = std::max(largest, count);
+    next = (std::max)(next, (std::min)(largest, count));
+    largest = (std::max)(largest, count);
   }
   worker_memory memory;
   memory.descriptors = largest + next;
   memory.width = width;
   memory.largest_image = largest;
-  memory.matches = std::min(largest, sizes.options.max_matches);
+  memory.matches = (std::min)(largest, sizes.options.max_matches);
   memory.pairs = 1;
   memory.workspace = workspace_of(on, largest, width, 1, sizes.options);
   return memory;
@@ -78,21 +78,21 @@ worker_memory plan_memory(const worker<T>& on, const image_sizes& sizes, int wid
   const std::size_t spare = options.memory_budget - least;
 
   constexpr std::size_t most_lists = std::size_t{64} << 20;  // of a slot; longer batches gain nothing
-  const std::size_t lists = std::min({most_lists, spare / (8 * slot_count), options.list_budget / (8 * workers)});
+  const std::size_t lists = (std::min)({most_lists, spare / (8 * slot_count), options.list_budget / (8 * workers)});
   memory.pairs = std::clamp<std::int64_t>(static_cast<std::int64_t>(lists / 4 / sizeof(std::int64_t)), 1,
                                           std::max<std::int64_t>(options.batch_pairs, 1));
   memory.matches += static_cast<std::int64_t>(lists / 2 / sizeof(match_pair));
 
   const std::int64_t pair_scores = std::max<std::int64_t>(memory.largest_image * memory.largest_image, 1);
-  const std::int64_t wave_pairs = std::min({wave_scores(on) / pair_scores + 1, options.wave_pairs, memory.pairs});
+  const std::int64_t wave_pairs = (std::min)({wave_scores(on) / pair_scores + 1, options.wave_pairs, memory.pairs});
   const std::size_t useful = workspace_of(on, memory.largest_image, width, wave_pairs, sizes.options);
-  memory.workspace = std::max(memory.workspace, std::min(useful, memory.workspace + spare / 4));
+  memory.workspace = (std::max)(memory.workspace, (std::min)(useful, memory.workspace + spare / 4));
 
   const std::size_t rest = options.memory_budget - bytes_of<T>(memory);
   const std::int64_t all = std::accumulate(sizes.counts.begin(), sizes.counts.end(), std::int64_t{0});
   memory.descriptors += static_cast<std::int64_t>(rest / (static_cast<std::size_t>(width) * sizeof(T)));
   constexpr std::int64_t most = 1 << 30;  // that the tensor-core paths number
-  memory.descriptors = std::min({memory.descriptors, std::max<std::int64_t>(all, 1), most});
+  memory.descriptors = (std::min)({memory.descriptors, std::max<std::int64_t>(all, 1), most});
   return memory;
 }
 

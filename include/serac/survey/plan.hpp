@@ -22,7 +22,7 @@ struct image_sizes {
   match_options options;
 
   std::int64_t of(std::int32_t image) const { return counts[static_cast<std::size_t>(image)]; }
-  std::int64_t longest_list(image_pair pair) const { return std::min(of(pair.left), options.max_matches); }
+  std::int64_t longest_list(image_pair pair) const { return (std::min)(of(pair.left), options.max_matches); }
   std::int64_t scores(image_pair pair) const { return of(pair.left) * of(pair.right); }
 };
 

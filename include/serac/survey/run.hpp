@@ -25,7 +25,7 @@ namespace serac::survey {
 template <class T>
 std::size_t least_memory_budget(const worker<T>& on, const image_source<T>& images, const match_options& match) {
   image_sizes sizes{images.counts, match};
-  for (std::int64_t& count : sizes.counts) count = std::min(count, match.max_features);
+  for (std::int64_t& count : sizes.counts) count = (std::min)(count, match.max_features);
   return detail::bytes_of<T>(detail::least_memory(on, sizes, images.width));
 }
 

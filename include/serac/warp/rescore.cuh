@@ -78,14 +78,14 @@ class query_batch {
   template <class Member, class Index>
   SERAC_DEVICE void score_gathered(int member_count, Member member, Index index) {
     for (int first = 0; first < member_count; first += most_members) {
-      const int count = min(most_members, member_count - first);
+      const int count = (min)(most_members, member_count - first);
       const auto load = [&](int from) {
         fragments of;
 #pragma unroll
         for (int s = 0; s < 2; ++s) {
           const int m = from + 8 * s + static_cast<int>(threadIdx.x) % 32 / 4;
           const auto* const bytes =
-              static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + min(m, count - 1))));
+              static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + (min)(m, count - 1))));
 #pragma unroll
           for (int p = 0; p < pieces; ++p) {
             of.piece[s][p] = serac::detail::load_vector<piece_bytes>(
@@ -181,7 +181,7 @@ class query_batch {
     for (int first = 0; first < member_count; first += 16, code -= 4) {
       const products sums = multiply(load(first));
       const auto key = [&](std::int32_t sum, std::uint32_t of) {
-        return (static_cast<std::uint32_t>(is_signed ? max(sum, 0) : sum) << code_bits) + of;
+        return (static_cast<std::uint32_t>(is_signed ? (max)(sum, 0) : sum) << code_bits) + of;
       };
 #pragma unroll
       for (int s = 0; s < 2; ++s) {
