@@ -44,7 +44,7 @@ SERAC_HOST_DEVICE inline binary_view as_bits(const void* data, std::int64_t coun
 
 /// A view of floats as one of floats that are scored by squared distance. Any memory; nothing is copied.
 template <class T>
-descriptor_view<l2<T>> as_l2(const descriptor_view<T>& view) {
+SERAC_HOST_DEVICE descriptor_view<l2<T>> as_l2(const descriptor_view<T>& view) {
   return {reinterpret_cast<const l2<T>*>(view.data), view.count, view.width, view.stride};
 }
 
