@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The SERAC authors
 # SPDX-License-Identifier: BSD-3-Clause
 
-# Installation and the package `serac`: components `host`, always there, and `cuda`, there with a CUDA toolkit.
+# Installation and the package `serac`: components `host`, always there, `cuda`, there with a CUDA toolkit, and `compat`,
+# a static library, there where it was built (compat/).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/serac)
 

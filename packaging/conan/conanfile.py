@@ -46,7 +46,7 @@ class SeracConan(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for part in ("TESTS", "EXAMPLES", "TOOLS", "BENCH"):
+        for part in ("TESTS", "EXAMPLES", "TOOLS", "COMPAT", "BENCH"):
             toolchain.cache_variables[f"SERAC_BUILD_{part}"] = False
         toolchain.generate()
 

@@ -4,7 +4,7 @@
 # The two ways to get the library.
 if(SERAC_FROM STREQUAL source)
   add_subdirectory(${SERAC_SOURCE_DIR} serac)
-  foreach(part IN ITEMS TESTS EXAMPLES TOOLS BENCH)
+  foreach(part IN ITEMS TESTS EXAMPLES TOOLS COMPAT BENCH)
     if(SERAC_BUILD_${part})
       message(FATAL_ERROR "SERAC_BUILD_${part} is on in a subproject")
     endif()

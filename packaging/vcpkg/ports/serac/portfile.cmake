@@ -12,6 +12,7 @@ vcpkg_cmake_configure(
     -DSERAC_BUILD_TESTS=OFF
     -DSERAC_BUILD_EXAMPLES=OFF
     -DSERAC_BUILD_TOOLS=OFF
+    -DSERAC_BUILD_COMPAT=OFF
     -DSERAC_BUILD_BENCH=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/serac)
