@@ -8,12 +8,6 @@
 
 namespace serac::detail {
 
-/// A number as a type.
-template <int Value>
-struct constant {
-  static constexpr int value = Value;
-};
-
 SERAC_HOST_DEVICE constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 SERAC_HOST_DEVICE constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
 SERAC_HOST_DEVICE constexpr int log2_ceil(int n) { return n <= 1 ? 0 : 1 + log2_ceil((n + 1) / 2); }
