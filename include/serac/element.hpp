@@ -30,6 +30,20 @@ struct l2 {
   T value;
 };
 
+namespace detail {
+
+/// A float type without what it is scored by.
+template <class T>
+struct number_of {
+  using type = T;
+};
+template <class T>
+struct number_of<l2<T>> {
+  using type = T;
+};
+
+}  // namespace detail
+
 /// The float of the same value: exact. Any thread or host; pure. A NaN becomes some NaN.
 SERAC_HOST_DEVICE inline float to_float(float x) { return x; }
 SERAC_HOST_DEVICE inline float to_float(bfloat16 x) { return detail::float_of(static_cast<std::uint32_t>(x) << 16); }

@@ -130,8 +130,8 @@ class basic_matcher {
 
   static void check(const view& left, const view& right) {
     // Host memory needs no alignment; device::match checks what it is given once more.
-    throw_on_error(detail::check_view(left, detail::left_names, Policy::width, 1));
-    throw_on_error(detail::check_view(right, detail::right_names, Policy::width, 1));
+    throw_on_error(detail::check_view(left, detail::left_names, elements_of<Policy>, 1));
+    throw_on_error(detail::check_view(right, detail::right_names, elements_of<Policy>, 1));
   }
 
   acceptance_view angles() const noexcept {
@@ -179,10 +179,11 @@ class basic_matcher {
     if (source.count == 0 || is_on_device(source.data)) return source;
     const auto count = static_cast<std::size_t>(source.count);
     auto* const data = static_cast<element*>(buffer.reserve(count * Policy::width, name));
-    detail::check_cuda(cudaMemcpy2DAsync(data, Policy::width, source.data, static_cast<std::size_t>(source.stride),
-                                         Policy::width, count, cudaMemcpyHostToDevice, stream_),
-                       name);
-    return {data, source.count, Policy::width};
+    detail::check_cuda(
+        cudaMemcpy2DAsync(data, Policy::width, source.data, static_cast<std::size_t>(source.stride) * sizeof(element),
+                          Policy::width, count, cudaMemcpyHostToDevice, stream_),
+        name);
+    return {data, source.count, elements_of<Policy>};
   }
 
   /// The first `count` locations.

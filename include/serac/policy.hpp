@@ -13,6 +13,7 @@ namespace serac {
 
 struct dot_default;
 struct dot_hamming;
+struct dot_fma;
 
 /// Ways to the same lists. Which are there depends on the GPU and on what the program was compiled for.
 enum class match_path {
@@ -27,8 +28,8 @@ enum class match_path {
 template <int Width>
 struct policy_for {
   static constexpr match_path path = match_path::classic;
-  using element = std::uint8_t;             ///< std::uint8_t, std::int8_t or bits8
-  static constexpr int width = Width;       ///< bytes in a descriptor: a multiple of 4 from 4 to 512
+  using element = std::uint8_t;             ///< what descriptors are made of: see score.hpp
+  static constexpr int width = Width;       ///< bytes in a descriptor: a multiple of 4 of at most 512 elements
   static constexpr int tile_rows = 64;      ///< rows that a block scores at a time
   static constexpr int tile_columns = 128;  ///< columns that a block scores at a time: a multiple of 32
   static constexpr int thread_rows = 8;     ///< rows that a thread keeps in registers; divides tile_rows
@@ -57,6 +58,18 @@ struct hamming_policy_for : policy_for<Width> {
   using dot = dot_hamming;
 };
 
+/// Floats of `Width` bytes by dot product or squared distance: Element is float, float16, bfloat16 or l2 of them, and
+/// 256 floats are 1,024 bytes. The classic path; derive from it as from policy_for. The tiles of up to 512 bytes take
+/// 79 KiB of shared memory, those of 1,024 bytes 83 KiB: for a GPU that has less, make tile_rows less.
+template <int Width, class Element = float>
+struct float_policy_for : policy_for<Width> {
+  using element = Element;
+  static constexpr int tile_columns = Width <= 512 ? 128 : 64;
+  static constexpr int thread_rows = Width <= 512 ? 8 : 16;
+  static constexpr int slice = 64;
+  using dot = dot_fma;
+};
+
 /// Whether the tensor-core paths have kernels for descriptors of `width` bytes.
 SERAC_HOST_DEVICE constexpr bool is_tensor_width(int width) {
   return width == 32 || width == 64 || width == 128 || width == 256;
@@ -69,6 +82,10 @@ template <>
 inline constexpr bool is_automatic<default_policy> = true;
 template <int Width, class Element>
 inline constexpr bool is_automatic<automatic_policy<Width, Element>> = true;
+
+/// Elements of a descriptor of a policy, or of traits, whose width counts bytes.
+template <class Policy>
+inline constexpr int elements_of = Policy::width / static_cast<int>(sizeof(typename Policy::element));
 
 /// Everything that follows from a policy of the classic path. Kernels take their numbers from here and never recompute
 /// one.
@@ -105,23 +122,26 @@ struct policy_traits {
   static constexpr int score_bytes = scores_vectors || dot::instructions == 1 ? load_bytes : 4;
   static constexpr int score_unroll = dot::instructions == 1 && slice_bytes / score_bytes % 2 == 0 ? 2 : 1;
 
+  // A score is packed above the code of its place, so that one 32-bit maximum carries both. Scores of floats leave no
+  // room: their codes stand apart, and there are enough for any column of a lane.
+  static constexpr bool packs_codes = !score::is_float;
+  static constexpr int score_bits = packs_codes ? detail::log2_ceil(static_cast<int>(score::most(width)) + 1) : 0;
+  static constexpr int column_code_bits = detail::log2_ceil(tile_rows);       // which row of the tile
+  static constexpr int row_code_bits = packs_codes ? 32 - score_bits : 26;    // which of a lane's columns in the window
+  static constexpr int window_tiles = (1 << row_code_bits) / thread_columns;  // tiles whose columns have codes
+
   // Shared memory, in bytes: rows [tile_rows][row_stride], columns [stages][tile_columns][column_stride],
-  // column partials [2][warps][tile_columns] of {best, second}.
+  // column partials [2][warps][tile_columns] of {best, second}, and the code of the best where it is not packed.
   static constexpr int row_stride = detail::odd_stride(padded_width, load_bytes);
   static constexpr int column_stride = detail::odd_stride(slice_bytes, load_bytes);
   static constexpr int rows_bytes = detail::round_up(tile_rows * row_stride, 16);
   static constexpr int stage_bytes = detail::round_up(tile_columns * column_stride, 16);
-  static constexpr int partials_bytes = 2 * warps * tile_columns * 8;
-  static constexpr int shared_bytes = rows_bytes + stages * stage_bytes + partials_bytes;
+  static constexpr int tiles_bytes = rows_bytes + stages * stage_bytes;
+  static constexpr int partials_bytes = 2 * warps * tile_columns * (packs_codes ? 8 : 12);
+  static constexpr int shared_bytes = tiles_bytes + partials_bytes;
 
-  // A score is packed above the code of its place, so that one 32-bit maximum carries both.
-  static constexpr int score_bits = detail::log2_ceil(static_cast<int>(score::most(width)) + 1);
-  static constexpr int column_code_bits = detail::log2_ceil(tile_rows);       // which row of the tile
-  static constexpr int row_code_bits = 32 - score_bits;                       // which of a lane's columns in the window
-  static constexpr int window_tiles = (1 << row_code_bits) / thread_columns;  // tiles whose columns have codes
-
-  static_assert(width % 4 == 0 && width >= 4 && width <= 512, "the width is a multiple of 4 bytes from 4 to 512");
-  static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned, or bits8");
+  static_assert(width % 4 == 0 && width >= 4 && width <= 512 * static_cast<int>(sizeof(element)),
+                "the width is a multiple of 4 bytes from 4 to 512, or to 512 elements of 2 or 4 bytes");
   static_assert(tile_columns % 32 == 0 && tile_columns >= 32, "tile_columns is a multiple of 32: a lane owns columns");
   static_assert(tile_rows % thread_rows == 0, "thread_rows divides tile_rows");
   static_assert(threads <= 1024, "tile_rows / thread_rows is at most 32 warps");

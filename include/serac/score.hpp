@@ -72,7 +72,7 @@ struct integer_score {
   static constexpr std::int32_t start = 0;  ///< the score of two descriptors before any of their elements is looked at
 };
 
-/// What the scores of floats have in common: their bits are made of the sum.
+/// What the scores of floats have in common: `add` takes a pair of elements into the sum, `of` makes the score of it.
 struct float_score : integer_score {
   using number = float;
   static constexpr bool is_float = true;
@@ -81,6 +81,7 @@ struct float_score : integer_score {
 };
 
 struct float_dot_score : float_score {
+  SERAC_HOST_DEVICE static float add(float a, float b, float sum) { return fma_rn(a, b, sum); }
   SERAC_HOST_DEVICE static std::int32_t of(float sum) { return dot_score(sum); }
 };
 
@@ -119,6 +120,10 @@ struct score_traits<bfloat16> : detail::float_dot_score {};
 template <class T>
 struct score_traits<l2<T>> : detail::float_score {
   static constexpr bool zeros_match = true;
+  SERAC_HOST_DEVICE static float add(float a, float b, float sum) {
+    const float difference = detail::sub_rn(a, b);
+    return detail::fma_rn(difference, difference, sum);
+  }
   SERAC_HOST_DEVICE static std::int32_t of(float sum) { return l2_score(sum); }
 };
 

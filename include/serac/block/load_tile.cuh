@@ -25,7 +25,10 @@ SERAC_DEVICE void load_tile(std::uint8_t* tile, const descriptor_view<T>& view, 
   const int thread_row = threadIdx.x / lanes;
   const int thread_byte = threadIdx.x % lanes * LoadBytes;
 
-  const T* source = view.data + (first + thread_row) * view.stride + offset + thread_byte;
+  const auto* const data = reinterpret_cast<const std::uint8_t*>(view.data);
+  const std::int64_t stride = view.stride * static_cast<std::int64_t>(sizeof(T));
+  const int width = view.width * static_cast<int>(sizeof(T));
+  const std::uint8_t* source = data + (first + thread_row) * stride + offset + thread_byte;
   const std::int64_t rows_left = view.count - first - thread_row;  // from this thread's first row on
   tile += thread_row * Stride + thread_byte;
 #pragma unroll
@@ -34,10 +37,10 @@ SERAC_DEVICE void load_tile(std::uint8_t* tile, const descriptor_view<T>& view, 
 #pragma unroll
     for (int byte = 0; byte < Bytes; byte += lanes * LoadBytes) {
       if (Bytes % (lanes * LoadBytes) != 0 && byte + thread_byte >= Bytes) break;
-      const bool valid = row < rows_left && offset + thread_byte + byte < view.width;
-      detail::copy_async<LoadBytes>(tile + row * Stride + byte, valid ? source + byte : view.data, valid);
+      const bool valid = row < rows_left && offset + thread_byte + byte < width;
+      detail::copy_async<LoadBytes>(tile + row * Stride + byte, valid ? source + byte : data, valid);
     }
-    source += rows_at_once * view.stride;
+    source += rows_at_once * stride;
   }
 }
 

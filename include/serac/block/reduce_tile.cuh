@@ -7,7 +7,7 @@
 #include <serac/block/score_slice.cuh>
 #include <serac/detail/config.hpp>
 #include <serac/policy.hpp>
-#include <serac/thread/packed_top2.cuh>
+#include <serac/thread/placed_top2.cuh>
 #include <serac/top2.hpp>
 #include <serac/warp/reduce.cuh>
 
@@ -20,17 +20,8 @@ SERAC_DEVICE std::uint32_t floored(std::int32_t score) {
   return static_cast<std::uint32_t>(score);
 }
 
-/// Pushes keys made of `count` scores, `score(i) << bits` plus `first_code - i`, two at a time. Thread; pure.
-template <int Count, int Bits, class Score>
-SERAC_DEVICE void push_scores(thread::packed_top2& packed, std::uint32_t first_code, Score score) {
-  const auto key = [&](int i) { return (score(i) << Bits) + (first_code - i); };
-#pragma unroll
-  for (int i = 0; i + 1 < Count; i += 2) packed.push(key(i), key(i + 1));
-  if (Count % 2 != 0) packed.push(key(Count - 1));
-}
-
-/// Top-2 of the warp's rows over the tiles of a window, spread over the lanes: keys of score and code, where the
-/// lane's columns in the window have codes that fall as the column rises. A lane's columns are equal mod 32, so every
+/// Top-2 of the warp's rows over the tiles of a window, spread over the lanes: the lane's columns in the window have
+/// codes that fall as the column rises. A lane's columns are equal mod 32, so every
 /// tie order prefers the smaller.
 template <class Policy>
 class row_window {
@@ -42,8 +33,8 @@ class row_window {
     const std::uint32_t first_code = (1u << bits) - 1 - tiles_ * traits::thread_columns;
 #pragma unroll
     for (int r = 0; r < traits::thread_rows; ++r) {
-      push_scores<traits::thread_columns, bits>(packed_[r], first_code,
-                                                [&](int c) { return floored<Policy>(scores[r][c]); });
+      states_[r].template push_scores<traits::thread_columns>(first_code,
+                                                              [&](int c) { return floored<Policy>(scores[r][c]); });
     }
     ++tiles_;
   }
@@ -59,13 +50,13 @@ class row_window {
     top2 mine;
 #pragma unroll
     for (int r = 0; r < traits::thread_rows; ++r) {
-      const std::uint32_t place = (1u << bits) - 1 - (packed_[r].best & ((1u << bits) - 1));  // of the lane's columns
-      const top2 state{static_cast<std::int32_t>(packed_[r].best >> bits),
+      const std::uint32_t place = (1u << bits) - 1 - states_[r].code();  // among the lane's columns
+      const top2 state{static_cast<std::int32_t>(states_[r].best_score()),
                        static_cast<std::int32_t>(first_column + 32 * std::int64_t{place}),
-                       static_cast<std::int32_t>(packed_[r].second >> bits)};
+                       static_cast<std::int32_t>(states_[r].second_score())};
       const top2 row = warp::reduce<typename traits::row_tie>(state);
       if (threadIdx.x % 32 == r) mine = row;
-      packed_[r] = {};
+      states_[r] = {};
     }
     tiles_ = 0;
     if (threadIdx.x % 32 < traits::thread_rows) consume(threadIdx.x % 32, mine);
@@ -74,13 +65,17 @@ class row_window {
  private:
   static constexpr int bits = traits::row_code_bits;
 
-  thread::packed_top2 packed_[traits::thread_rows];
+  thread::placed_top2<traits::packs_codes, bits> states_[traits::thread_rows];
   int tiles_ = 0;
 };
 
-/// What reduce_columns leaves in shared memory: for every warp, the packed top-2 of each column over its rows.
+/// The top-2 of a column over rows of a tile.
 template <class Policy>
-using column_partials = thread::packed_top2[policy_traits<Policy>::warps][policy_traits<Policy>::tile_columns];
+using column_state = thread::placed_top2<policy_traits<Policy>::packs_codes, policy_traits<Policy>::column_code_bits>;
+
+/// What reduce_columns leaves in shared memory: for every warp, the top-2 of each column over its rows.
+template <class Policy>
+using column_partials = column_state<Policy>[policy_traits<Policy>::warps][policy_traits<Policy>::tile_columns];
 
 /// Reduces each column of the tile over the rows of each warp. All threads of the block call it; the caller owes a
 /// barrier before merge_columns reads `partials`, which is shared memory.
@@ -91,10 +86,9 @@ SERAC_DEVICE void reduce_columns(const tile_scores<Policy>& scores, column_parti
   const std::uint32_t first_code = traits::tile_rows - 1 - warp * traits::thread_rows;  // smaller rows: greater codes
 #pragma unroll
   for (int c = 0; c < traits::thread_columns; ++c) {
-    thread::packed_top2 packed;
-    push_scores<traits::thread_rows, traits::column_code_bits>(packed, first_code,
-                                                               [&](int r) { return floored<Policy>(scores[r][c]); });
-    partials[warp][c * 32 + threadIdx.x % 32] = packed;
+    column_state<Policy> state;
+    state.template push_scores<traits::thread_rows>(first_code, [&](int r) { return floored<Policy>(scores[r][c]); });
+    partials[warp][c * 32 + threadIdx.x % 32] = state;
   }
 }
 
@@ -110,13 +104,12 @@ SERAC_DEVICE void clear_columns(column_partials<Policy>& partials) {
 template <class Policy>
 SERAC_DEVICE top2 merge_column(const column_partials<Policy>& partials, int column, std::int64_t first_row) {
   using traits = policy_traits<Policy>;
-  constexpr int bits = traits::column_code_bits;
-  thread::packed_top2 packed = partials[0][column];
+  column_state<Policy> state = partials[0][column];
 #pragma unroll
-  for (int w = 1; w < traits::warps; ++w) packed.merge(partials[w][column]);
-  const int row = traits::tile_rows - 1 - static_cast<int>(packed.best & ((1u << bits) - 1));
-  return {static_cast<std::int32_t>(packed.best >> bits), static_cast<std::int32_t>(first_row + row),
-          static_cast<std::int32_t>(packed.second >> bits)};
+  for (int w = 1; w < traits::warps; ++w) state.merge(partials[w][column]);
+  const int row = traits::tile_rows - 1 - static_cast<int>(state.code());
+  return {static_cast<std::int32_t>(state.best_score()), static_cast<std::int32_t>(first_row + row),
+          static_cast<std::int32_t>(state.second_score())};
 }
 
 }  // namespace serac::block

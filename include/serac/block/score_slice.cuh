@@ -15,14 +15,36 @@ namespace serac::block {
 template <class Policy>
 using tile_scores = std::int32_t[policy_traits<Policy>::thread_rows][policy_traits<Policy>::thread_columns];
 
-/// The scores of a tile before any slice is scored. Thread.
+/// What the scores are made of, likewise: the same, unless the elements are floats.
 template <class Policy>
-SERAC_DEVICE void start_scores(tile_scores<Policy>& scores) {
+using tile_sums = typename policy_traits<Policy>::score::number[policy_traits<Policy>::thread_rows]
+                                                               [policy_traits<Policy>::thread_columns];
+
+/// The sums of a tile before any slice is scored. Thread.
+template <class Policy>
+SERAC_DEVICE void start_sums(tile_sums<Policy>& sums) {
   using traits = policy_traits<Policy>;
 #pragma unroll
   for (int r = 0; r < traits::thread_rows; ++r) {
 #pragma unroll
-    for (int c = 0; c < traits::thread_columns; ++c) scores[r][c] = traits::score::start;
+    for (int c = 0; c < traits::thread_columns; ++c) sums[r][c] = traits::score::start;
+  }
+}
+
+/// The scores of a tile all of whose slices are scored. Thread.
+template <class Policy>
+SERAC_DEVICE void finish_scores(const tile_sums<Policy>& sums, tile_scores<Policy>& scores) {
+  using traits = policy_traits<Policy>;
+#pragma unroll
+  for (int r = 0; r < traits::thread_rows; ++r) {
+#pragma unroll
+    for (int c = 0; c < traits::thread_columns; ++c) {
+      if constexpr (traits::score::is_float) {
+        scores[r][c] = traits::score::of(sums[r][c]);
+      } else {
+        scores[r][c] = sums[r][c];
+      }
+    }
   }
 }
 
@@ -31,7 +53,7 @@ SERAC_DEVICE void start_scores(tile_scores<Policy>& scores) {
 template <class Policy>
 SERAC_DEVICE void clear_absent(tile_scores<Policy>& scores, std::int64_t rows, std::int64_t columns) {
   using traits = policy_traits<Policy>;
-  if constexpr (traits::score::start != 0) {
+  if constexpr (traits::score::zeros_match) {
     if (rows >= traits::tile_rows && columns >= traits::tile_columns) return;
     rows -= threadIdx.x / 32 * traits::thread_rows;
     columns -= threadIdx.x % 32;
@@ -45,14 +67,14 @@ SERAC_DEVICE void clear_absent(tile_scores<Policy>& scores, std::int64_t rows, s
   }
 }
 
-/// Adds to `scores` the dot products (or what stands for them, see thread/dot.cuh) over one slice of the descriptors.
+/// Adds to `sums` the dot products (or what stands for them, see thread/dot.cuh) over one slice of the descriptors.
 ///
 /// All threads of the block call it, behind a barrier that made both tiles visible. `rows` is the row tile
 /// [tile_rows][row_stride], advanced to the slice; `columns` is the slice of the column tile
 /// [tile_columns][column_stride]. Cost: thread_rows * thread_columns * slice_bytes / 4 dot steps a thread, and
 /// (thread_rows + thread_columns) * slice_bytes / load_bytes shared loads without bank conflicts.
 template <class Policy>
-SERAC_DEVICE void score_slice(const std::uint8_t* rows, const std::uint8_t* columns, tile_scores<Policy>& scores) {
+SERAC_DEVICE void score_slice(const std::uint8_t* rows, const std::uint8_t* columns, tile_sums<Policy>& sums) {
   using traits = policy_traits<Policy>;
   constexpr int load_bytes = traits::score_bytes;
   const int warp = threadIdx.x / 32;
@@ -73,8 +95,7 @@ SERAC_DEVICE void score_slice(const std::uint8_t* rows, const std::uint8_t* colu
         const auto row = detail::load_vector<load_bytes>(rows + r * traits::row_stride + k);
 #pragma unroll
         for (int c = 0; c < traits::thread_columns; ++c) {
-          scores[r][c] =
-              traits::dot::template accumulate<typename traits::element>(row.word, column[c].word, scores[r][c]);
+          sums[r][c] = traits::dot::template accumulate<typename traits::element>(row.word, column[c].word, sums[r][c]);
         }
       }
     }
@@ -93,8 +114,8 @@ SERAC_DEVICE void score_slice(const std::uint8_t* rows, const std::uint8_t* colu
         for (int w = 0; w < load_bytes / 4; ++w) {
 #pragma unroll
           for (int r = 0; r < traits::thread_rows; ++r) {
-            scores[r][c] = traits::dot::template accumulate<typename traits::element>(row[r].word[w], column.word[w],
-                                                                                      scores[r][c]);
+            sums[r][c] =
+                traits::dot::template accumulate<typename traits::element>(row[r].word[w], column.word[w], sums[r][c]);
           }
         }
       }

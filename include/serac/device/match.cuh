@@ -85,7 +85,7 @@ status match(const descriptor_view<typename Policy::element>& left,
              cudaStream_t stream) noexcept {
   using traits = detail::traits_of<Policy>;
   if (auto s = validate(options); !s.ok()) return s;
-  if (auto s = detail::check_views(left, right, traits::width, traits::load_bytes); !s.ok()) return s;
+  if (auto s = detail::check_views<traits>(left, right); !s.ok()) return s;
   const auto rows = detail::capped(left, options);
   const auto columns = detail::capped(right, options);
   if (auto s = detail::check_output(output, rows.count, options); !s.ok()) return s;

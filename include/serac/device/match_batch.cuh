@@ -113,10 +113,10 @@ std::size_t checked_batch_workspace(const batch_view<typename Policy::element>& 
   return bytes;
 }
 
-template <class T>
-status check_device_batch(const batch_view<T>& batch, int width, int alignment, std::int64_t wave_pairs) noexcept {
+template <class Traits, class T>
+status check_device_batch(const batch_view<T>& batch, std::int64_t wave_pairs) noexcept {
   if (auto s = check_lists(batch); !s.ok()) return s;
-  if (auto s = check_view(batch.descriptors, batch_names, width, alignment); !s.ok()) return s;
+  if (auto s = check_view(batch.descriptors, batch_names, elements_of<Traits>, Traits::load_bytes); !s.ok()) return s;
   if (wave_pairs < 1) return {errc::invalid_option, "wave_pairs"};
   return {};
 }
@@ -147,7 +147,7 @@ status match_batch(const batch_view<typename Policy::element>& batch, const matc
                    std::size_t workspace_bytes, cudaStream_t stream) noexcept {
   using traits = detail::traits_of<Policy>;
   if (auto s = validate(options); !s.ok()) return s;
-  if (auto s = detail::check_device_batch(batch, traits::width, traits::load_bytes, wave_pairs); !s.ok()) return s;
+  if (auto s = detail::check_device_batch<traits>(batch, wave_pairs); !s.ok()) return s;
   if (auto s = detail::check_output(output, batch, options); !s.ok()) return s;
   wave_pairs = (std::min)(wave_pairs, detail::most_wave_pairs);
   const std::size_t needed = detail::checked_batch_workspace<Policy>(batch, options, wave_pairs);

@@ -299,7 +299,7 @@ status match_guided(const descriptor_view<typename Policy::element>& left,
                 "tensor-core policies match under guided_by only; another admissibility needs a classic policy");
   using traits = detail::traits_of<Policy>;
   if (auto s = validate(options); !s.ok()) return s;
-  if (auto s = detail::check_views(left, right, traits::width, traits::load_bytes); !s.ok()) return s;
+  if (auto s = detail::check_views<traits>(left, right); !s.ok()) return s;
   if (auto s = detail::check_admissible(admissible, left.count, right.count); !s.ok()) return s;
   const auto rows = detail::capped(left, options);
   const auto columns = detail::capped(right, options);
@@ -385,7 +385,7 @@ status match_guided_batch(const guided_batch_view<typename Policy::element>& bat
   using traits = detail::traits_of<Policy>;
   const batch_view<typename Policy::element>& images = batch.images;
   if (auto s = validate(options); !s.ok()) return s;
-  if (auto s = detail::check_device_batch(images, traits::width, traits::load_bytes, wave_pairs); !s.ok()) return s;
+  if (auto s = detail::check_device_batch<traits>(images, wave_pairs); !s.ok()) return s;
   if (auto s = detail::check_guides(batch); !s.ok()) return s;
   if (auto s = detail::check_output(output, images, options); !s.ok()) return s;
   wave_pairs = (std::min)(wave_pairs, detail::most_wave_pairs);

@@ -44,10 +44,11 @@ struct top2_cells {
   }
 };
 
-template <class T>
-status check_views(const descriptor_view<T>& left, const descriptor_view<T>& right, int width, int alignment) noexcept {
-  if (auto s = check_view(left, left_names, width, alignment); !s.ok()) return s;
-  return check_view(right, right_names, width, alignment);
+/// The first fault of two images that are to be matched by a policy with these traits, if any.
+template <class Traits, class T>
+status check_views(const descriptor_view<T>& left, const descriptor_view<T>& right) noexcept {
+  if (auto s = check_view(left, left_names, elements_of<Traits>, Traits::load_bytes); !s.ok()) return s;
+  return check_view(right, right_names, elements_of<Traits>, Traits::load_bytes);
 }
 
 inline status check_workspace(const void* workspace, std::size_t bytes, std::size_t needed) noexcept {
@@ -136,14 +137,14 @@ status classic_nearest2(const descriptor_view<typename Policy::element>& left,
 /// Host; asynchronous on `stream` of the current device; no allocation, no synchronisation; may be captured in a
 /// graph. Views, output and workspace are device memory: output.rows has left.count states, output.columns null or
 /// right.count; the workspace is 16-byte aligned and free again when the stream has passed. The views' width is
-/// Policy::width; data and stride are multiples of 16 bytes (of 8 or 4 where the width is not).
+/// Policy::width bytes; data and stride are multiples of 16 bytes (of 8 or 4 where the width is not).
 /// Cost: one pass over the tiles; the tensor-core paths make one for the rows and one for the columns.
 template <class Policy = default_policy>
 status nearest2(const descriptor_view<typename Policy::element>& left,
                 const descriptor_view<typename Policy::element>& right, const nearest2_output& output, void* workspace,
                 std::size_t workspace_bytes, cudaStream_t stream) noexcept {
   using traits = detail::traits_of<Policy>;
-  if (auto s = detail::check_views(left, right, traits::width, traits::load_bytes); !s.ok()) return s;
+  if (auto s = detail::check_views<traits>(left, right); !s.ok()) return s;
   if (left.count > 0 && output.rows == nullptr) return {errc::null_pointer, "output.rows"};
   const std::size_t needed = nearest2_workspace<Policy>(left, right, output.columns != nullptr);
   if (auto s = detail::check_workspace(workspace, workspace_bytes, needed); !s.ok()) return s;

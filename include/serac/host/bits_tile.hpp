@@ -18,12 +18,8 @@ namespace serac::host::detail {
 /// Slices whose counts, at most 8 in each byte of a word, fit the byte.
 inline constexpr int counted_slices = 31;
 
-/// Any machine.
-template <bool WithColumns>
-void score_bits_tile(const row_slice* rows, const column_slice* columns, int slices, int column_code,
-                     int first_row_code, packed_top2<lanes>* row_states, int first_lane,
-                     packed_top2<tile_columns>* column_states) {
-  std::int32_t scores[tile_rows][tile_columns];
+/// The scores of a tile, not floored. Any machine.
+inline void bits_scores(const row_slice* rows, const column_slice* columns, int slices, tile_scores& scores) {
   for (int r = 0; r < tile_rows; ++r) {
     for (int c = 0; c < tile_columns; ++c) {
       std::int32_t row, column;
@@ -53,6 +49,15 @@ void score_bits_tile(const row_slice* rows, const column_slice* columns, int sli
       }
     }
   }
+}
+
+/// Any machine.
+template <bool WithColumns>
+void score_bits_tile(const row_slice* rows, const column_slice* columns, int slices, int column_code,
+                     int first_row_code, packed_top2<lanes>* row_states, int first_lane,
+                     packed_top2<tile_columns>* column_states) {
+  tile_scores scores;
+  bits_scores(rows, columns, slices, scores);
   push_scores<WithColumns>(scores, column_code, first_row_code, row_states, first_lane, column_states);
 }
 

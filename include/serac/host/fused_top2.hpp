@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <serac/host/bits_tile.hpp>
+#include <serac/host/float_tile.hpp>
 #include <serac/host/tile.hpp>
 #include <serac/host/workers.hpp>
 #include <serac/output.hpp>
@@ -49,8 +50,8 @@ struct pass_scratch {
   std::vector<worker_scratch> workers;
 };
 
-/// How descriptors of bytes become slices of four bytes, and slices scores: pairs of elements, widened to 16 bits.
-template <class T>
+/// How descriptors become slices of four bytes, and slices scores. Bytes: pairs of elements, widened to 16 bits.
+template <class T, bool IsFloat = score_traits<T>::is_float>
 struct slicing {
   static constexpr int slices(int width) noexcept { return width / 2; }
 
@@ -62,6 +63,8 @@ struct slicing {
     }
   }
 
+  static scores_function best_scores() noexcept { return byte_scores; }
+
   template <bool WithColumns>
   static tile_function<WithColumns> best_function() noexcept {
     return best_tile_function<std::is_signed_v<T>, WithColumns>();
@@ -70,7 +73,7 @@ struct slicing {
 
 /// Binary ones: their bits as they are, behind the score that they start with.
 template <>
-struct slicing<bits8> {
+struct slicing<bits8, false> {
   static constexpr int slices(int width) noexcept { return 1 + width / 4; }
 
   template <class Slice>
@@ -79,16 +82,44 @@ struct slicing<bits8> {
     for (int s = 0; s < width / 4; ++s) std::memcpy(slices[1 + s].element[place], descriptor + 4 * s, 4);
   }
 
+  static scores_function best_scores() noexcept { return bits_scores; }
+
   template <bool WithColumns>
   static tile_function<WithColumns> best_function() noexcept {
     return best_bits_tile_function<WithColumns>();
   }
 };
 
+/// Floats: each element, widened.
+template <class T>
+struct slicing<T, true> {
+  static constexpr int slices(int width) noexcept { return width; }
+
+  template <class Slice>
+  static void pack(const T* descriptor, int width, int place, Slice* slices) noexcept {
+    for (int s = 0; s < width; ++s) {
+      const float element = to_float(descriptor[s]);
+      std::memcpy(slices[s].element[place], &element, 4);
+    }
+  }
+
+  static scores_function best_scores() noexcept {
+    return best_float_scores<std::conditional_t<score_traits<T>::zeros_match, l2<float>, float>>();
+  }
+};
+
+/// Columns of a strip of `right`.
+template <class T>
+std::int64_t strip_of(const descriptor_view<T>& right) noexcept {
+  return (std::min)(strip_columns(slicing<T>::slices(right.width)), (right.count + lanes - 1) / lanes * lanes);
+}
+
+inline std::int64_t blocks_of(std::int64_t rows) noexcept { return (rows + block_rows - 1) / block_rows; }
+
 /// Packs `Places` consecutive descriptors from `first`; zeros behind the last.
 template <int Places, class Slice, class T>
 void pack(const descriptor_view<T>& view, std::int64_t first, Slice* slices) noexcept {
-  const auto places = static_cast<int>(std::min<std::int64_t>(Places, view.count - first));
+  const auto places = static_cast<int>((std::min<std::int64_t>)(Places, view.count - first));
   if (places < Places) std::fill_n(slices, slicing<T>::slices(view.width), Slice{});
   for (int place = 0; place < places; ++place) {
     slicing<T>::pack(view.data + (first + place) * view.stride, view.width, place, slices);
@@ -118,39 +149,104 @@ void flush_columns(const packed_top2<tile_columns>& seen, std::int64_t first_row
   }
 }
 
-/// Scores the block of rows from `first_row` against the packed columns [strip_first, strip_last).
-template <class Tie, bool WithColumns, class T>
-void score_block(const descriptor_view<T>& left, std::int64_t first_row, const column_slice* columns,
-                 std::int64_t strip_first, std::int64_t strip_last, worker_scratch& scratch,
-                 top2* row_states) noexcept {
-  const auto score = slicing<T>::template best_function<WithColumns>();
+/// The columns [first, last), packed: [tile][slice].
+struct packed_strip {
+  const column_slice* columns;
+  std::int64_t first, last;
+};
+
+/// Calls `visit(worker, first_row, rows, strip)` for every block of rows and strip of columns, each from one of
+/// `workers` threads: there are `rows` rows, packed in scratch.workers[worker].rows; and `end(strip)` when all blocks
+/// have been visited with a strip. The views hold something. Throws std::bad_alloc before anything is visited.
+template <class T, class Visit, class End>
+void for_each_block(const descriptor_view<T>& left, const descriptor_view<T>& right, int workers, pass_scratch& scratch,
+                    Visit visit, End end) {
   const int slices = slicing<T>::slices(left.width);
-  const int rows = static_cast<int>(std::min<std::int64_t>(block_rows, left.count - first_row));
-  const int row_tiles = (rows + tile_rows - 1) / tile_rows;
-  for (int t = 0; t < row_tiles; ++t) {
-    pack<tile_rows>(left, first_row + t * tile_rows, scratch.rows.data() + t * slices);
+  const std::int64_t columns = strip_of<T>(right);
+  scratch.columns.resize(static_cast<std::size_t>(columns / tile_columns * slices));
+  scratch.workers.resize(static_cast<std::size_t>(workers));
+  for (worker_scratch& worker : scratch.workers) {
+    worker.rows.resize(static_cast<std::size_t>(block_rows / tile_rows * slices));
   }
 
-  for (std::int64_t chunk = strip_first; chunk < strip_last; chunk += chunk_columns) {
+  for (std::int64_t first = 0; first < right.count; first += columns) {
+    const packed_strip strip{scratch.columns.data(), first, (std::min)(first + columns, right.count)};
+    run_tasks(workers, (strip.last - first + tile_columns - 1) / tile_columns, [&](int, std::int64_t tile) {
+      pack<tile_columns>(right, first + tile * tile_columns, scratch.columns.data() + tile * slices);
+    });
+    run_tasks(workers, blocks_of(left.count), [&](int worker, std::int64_t block) {
+      const std::int64_t first_row = block * block_rows;
+      const int rows = static_cast<int>((std::min<std::int64_t>)(block_rows, left.count - first_row));
+      row_slice* const packed = scratch.workers[static_cast<std::size_t>(worker)].rows.data();
+      for (int r = 0; r < rows; r += tile_rows) {
+        pack<tile_rows>(left, first_row + r, packed + r / tile_rows * slices);
+      }
+      visit(worker, first_row, rows, strip);
+    });
+    end(strip);
+  }
+}
+
+/// Scores `row_count` packed rows from `first_row` against a strip, and pushes the scores to the states of rows, and of
+/// columns in the worker's scratch.
+template <class Tie, bool WithColumns, class T>
+void score_block(std::int64_t first_row, int row_count, int slices, const packed_strip& strip, worker_scratch& scratch,
+                 top2* row_states) noexcept {
+  const auto score = slicing<T>::template best_function<WithColumns>();
+  for (std::int64_t chunk = strip.first; chunk < strip.last; chunk += chunk_columns) {
     std::fill(scratch.row_states.begin(), scratch.row_states.end(), packed_top2<lanes>{});
-    const std::int64_t chunk_last = (std::min)(chunk + chunk_columns, strip_last);
+    const std::int64_t chunk_last = (std::min)(chunk + chunk_columns, strip.last);
     for (std::int64_t column = chunk; column < chunk_last; column += tile_columns) {
-      const column_slice* const tile = columns + (column - strip_first) / tile_columns * slices;
+      const column_slice* const tile = strip.columns + (column - strip.first) / tile_columns * slices;
       const int column_code = codes - 1 - static_cast<int>((column - chunk) / lanes);
       packed_top2<tile_columns> column_states{};
-      for (int t = 0; t < row_tiles; ++t) {
-        score(scratch.rows.data() + t * slices, tile, slices, column_code, codes - 1 - t * tile_rows,
-              scratch.row_states.data() + t * tile_rows, static_cast<int>(column % lanes), &column_states);
+      for (int r = 0; r < row_count; r += tile_rows) {
+        score(scratch.rows.data() + r / tile_rows * slices, tile, slices, column_code, codes - 1 - r,
+              scratch.row_states.data() + r, static_cast<int>(column % lanes), &column_states);
       }
       if constexpr (WithColumns) {
         flush_columns<typename Tie::column_order>(column_states, first_row,
-                                                  scratch.column_states.data() + (column - strip_first));
+                                                  scratch.column_states.data() + (column - strip.first));
       }
     }
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < row_count; ++r) {
       flush_row<Tie>(scratch.row_states[static_cast<std::size_t>(r)], chunk, row_states[first_row + r]);
     }
   }
+}
+
+/// Hands the scores of `row_count` packed rows with a strip to `consume(row, column, score)`, rows counted from 0;
+/// those of a row in the order of columns, those of a column in the order of rows. Scores may be below 0.
+template <class T, class Consume>
+void for_each_score(const row_slice* rows, int row_count, int slices, const packed_strip& strip, Consume consume) {
+  const scores_function score = slicing<T>::best_scores();
+  for (std::int64_t column = strip.first; column < strip.last; column += tile_columns) {
+    const column_slice* const tile = strip.columns + (column - strip.first) / tile_columns * slices;
+    const int columns = static_cast<int>((std::min<std::int64_t>)(tile_columns, strip.last - column));
+    for (int first = 0; first < row_count; first += tile_rows) {
+      tile_scores scores;
+      score(rows + first / tile_rows * slices, tile, slices, scores);
+      for (int r = first; r < (std::min)(first + tile_rows, row_count); ++r) {
+        for (int c = 0; c < columns; ++c) consume(r, static_cast<std::int32_t>(column + c), scores[r - first][c]);
+      }
+    }
+  }
+}
+
+/// As score_block, where scores leave no room for a place.
+template <class Tie, bool WithColumns, class T>
+void score_float_block(std::int64_t first_row, int row_count, int slices, const packed_strip& strip,
+                       worker_scratch& scratch, top2* row_states) noexcept {
+  const auto push = [](auto tie, top2& state, std::int32_t score, std::int32_t index) {
+    if (score > 0 && score >= state.second) state = merge<decltype(tie)>(state, {score, index, 0});
+  };
+  for_each_score<T>(scratch.rows.data(), row_count, slices, strip, [&](int r, std::int32_t column, std::int32_t score) {
+    push(Tie(), row_states[first_row + r], score, column);
+    if constexpr (WithColumns) {
+      push(typename Tie::column_order(), scratch.column_states[static_cast<std::size_t>(column - strip.first)], score,
+           static_cast<std::int32_t>(first_row + r));
+    }
+  });
 }
 
 /// The states of all rows and, if WithColumns, of all columns. The arguments are valid.
@@ -162,42 +258,33 @@ void fused_top2(const descriptor_view<T>& left, const descriptor_view<T>& right,
   if constexpr (WithColumns) std::fill(output.columns, output.columns + right.count, top2{});
   if (left.count == 0 || right.count == 0) return;
 
-  // All memory, before any thread starts.
-  const int slices = slicing<T>::slices(left.width);
-  const std::int64_t blocks = (left.count + block_rows - 1) / block_rows;
-  const std::int64_t strip = (std::min)(strip_columns(slices), (right.count + lanes - 1) / lanes * lanes);
-  const int workers = worker_count(threads, blocks);
-  scratch.columns.resize(static_cast<std::size_t>(strip / tile_columns * slices));
+  const int slices = slicing<T>::slices(left.width), workers = worker_count(threads, blocks_of(left.count));
   scratch.workers.resize(static_cast<std::size_t>(workers));
   for (worker_scratch& worker : scratch.workers) {
-    worker.rows.resize(static_cast<std::size_t>(block_rows / tile_rows * slices));
-    worker.row_states.resize(block_rows);
-    if constexpr (WithColumns) worker.column_states.resize(static_cast<std::size_t>(strip));
+    if constexpr (!score_traits<T>::is_float) worker.row_states.resize(block_rows);
+    if constexpr (WithColumns) worker.column_states.assign(static_cast<std::size_t>(strip_of<T>(right)), top2{});
   }
-
-  for (std::int64_t first = 0; first < right.count; first += strip) {
-    const std::int64_t last = (std::min)(first + strip, right.count);
-    run_tasks(workers, (last - first + tile_columns - 1) / tile_columns, [&](int, std::int64_t tile) {
-      pack<tile_columns>(right, first + tile * tile_columns, scratch.columns.data() + tile * slices);
-    });
-    if constexpr (WithColumns) {
-      for (worker_scratch& worker : scratch.workers) {
-        std::fill(worker.column_states.begin(), worker.column_states.end(), top2{});
-      }
-    }
-    run_tasks(workers, blocks, [&](int worker, std::int64_t block) {
-      score_block<Tie, WithColumns>(left, block * block_rows, scratch.columns.data(), first, last,
-                                    scratch.workers[static_cast<std::size_t>(worker)], output.rows);
-    });
-    if constexpr (WithColumns) {
-      for (const worker_scratch& worker : scratch.workers) {
-        for (std::int64_t c = first; c < last; ++c) {
-          output.columns[c] = merge<typename Tie::column_order>(
-              output.columns[c], worker.column_states[static_cast<std::size_t>(c - first)]);
+  for_each_block(
+      left, right, workers, scratch,
+      [&](int worker, std::int64_t first_row, int rows, const packed_strip& strip) {
+        worker_scratch& mine = scratch.workers[static_cast<std::size_t>(worker)];
+        if constexpr (score_traits<T>::is_float) {
+          score_float_block<Tie, WithColumns, T>(first_row, rows, slices, strip, mine, output.rows);
+        } else {
+          score_block<Tie, WithColumns, T>(first_row, rows, slices, strip, mine, output.rows);
         }
-      }
-    }
-  }
+      },
+      [&](const packed_strip& strip) {
+        if constexpr (WithColumns) {
+          for (worker_scratch& worker : scratch.workers) {
+            for (std::int64_t c = strip.first; c < strip.last; ++c) {
+              top2& state = worker.column_states[static_cast<std::size_t>(c - strip.first)];
+              output.columns[c] = merge<typename Tie::column_order>(output.columns[c], state);
+              state = {};
+            }
+          }
+        }
+      });
 }
 
 /// As above, with columns if the output has room for them.

@@ -27,8 +27,7 @@ status check_batch(const batch_view<T>& batch) noexcept {
   if (auto s = check_lists(batch); !s.ok()) return s;
   descriptor_view<T> buffer = batch.descriptors;  // may hold more than an image can
   buffer.count = std::min<std::int64_t>(buffer.count, 1);
-  const bool supported = buffer.width % 4 == 0 && buffer.width >= 4 && buffer.width <= 512;
-  return check_view(buffer, batch_names, supported ? buffer.width : 4, 1);
+  return check_view(buffer, batch_names, supported_width<T>(buffer.width), alignof(T));
 }
 
 /// The descriptors of an image of a batch that the options let a match look at.

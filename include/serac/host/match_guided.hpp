@@ -190,9 +190,15 @@ class admissible_pairs<guided_by<two_view_geometry>> {
 /// The score of two descriptors; below zero (signed descriptors) it counts as zero.
 template <class T>
 std::int32_t score(const T* a, const T* b, int width) noexcept {
-  std::int32_t sum = 0;
-  for (int k = 0; k < width; ++k) sum += std::int32_t{a[k]} * std::int32_t{b[k]};
-  return (std::max)(sum, 0);
+  if constexpr (score_traits<T>::is_float) {
+    float sum = 0;
+    for (int k = 0; k < width; ++k) sum = score_traits<T>::add(to_float(a[k]), to_float(b[k]), sum);
+    return score_traits<T>::of(sum);
+  } else {
+    std::int32_t sum = 0;
+    for (int k = 0; k < width; ++k) sum += std::int32_t{a[k]} * std::int32_t{b[k]};
+    return (std::max)(sum, 0);
+  }
 }
 
 inline std::int32_t score(const bits8* a, const bits8* b, int width) noexcept {

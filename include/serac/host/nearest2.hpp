@@ -20,14 +20,20 @@ namespace detail {
 
 using namespace ::serac::detail;
 
+/// `width` if the host matches descriptors of as many elements, else a width that it does: whole words, and at most 512
+/// elements.
+template <class T>
+int supported_width(int width) noexcept {
+  constexpr int word = 4 / static_cast<int>(sizeof(T));
+  return width % word == 0 && width >= word && width <= 512 ? width : word;
+}
+
 /// The first fault of two images that are to be matched, if any.
 template <class T>
 status check_views(const descriptor_view<T>& left, const descriptor_view<T>& right) noexcept {
-  static_assert(sizeof(T) == 1, "descriptor elements are bytes, signed or unsigned");
-  const int width = left.count > 0 ? left.width : right.width;
-  const bool supported = width % 4 == 0 && width >= 4 && width <= 512;
-  if (auto s = check_view(left, left_names, supported ? width : 4, 1); !s.ok()) return s;
-  return check_view(right, right_names, supported ? width : 4, 1);
+  const int width = supported_width<T>(left.count > 0 ? left.width : right.width);
+  if (auto s = check_view(left, left_names, width, alignof(T)); !s.ok()) return s;
+  return check_view(right, right_names, width, alignof(T));
 }
 
 }  // namespace detail
@@ -35,11 +41,12 @@ status check_views(const descriptor_view<T>& left, const descriptor_view<T>& rig
 /// Best score, its index and second best of every row of left x right and, if asked, of every column.
 ///
 /// Any thread; returns when done. Views and output are host memory: output.rows has left.count states, output.columns
-/// null or right.count. Both views have the same width, a multiple of 4 from 4 to 512; no alignment is required.
-/// `threads` is the most threads that work, 0 for as many as the machine runs at a time; the result does not depend on
-/// it, and threads that the system denies are done without. Errors: a fault of an argument, or out_of_memory.
-/// Cost: one pass of left.count * right.count * width multiplications, about 5e10 a second and core with AVX2 (a tenth
-/// of that or less without); memory of at most 4 MiB, and 0.3 MiB a thread, whatever the counts.
+/// null or right.count. Both views have the same width, at most 512 elements and a multiple of 4 bytes; they are
+/// aligned as their elements are. `threads` is the most threads that work, 0 for as many as the machine runs at a time;
+/// the result does not depend on it, and threads that the system denies are done without. Errors: a fault of an
+/// argument, or out_of_memory. Cost: one pass of left.count * right.count * width multiplications, of bytes about 5e10
+/// a second and core with AVX2 (a tenth of that or less without); of floats a fraction of that, with AVX2 and FMA, and
+/// far less without; memory of at most 4 MiB, and 0.3 MiB a thread, whatever the counts.
 template <class Tie = tie_break::smallest_index, class T>
 status nearest2(const descriptor_view<T>& left, const descriptor_view<T>& right, const nearest2_output& output,
                 int threads = 0) noexcept {

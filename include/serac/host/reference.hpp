@@ -10,6 +10,7 @@
 #include <bitset>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -41,6 +42,65 @@ inline std::int32_t score(const binary_view& left, std::int64_t i, const binary_
     distance += (a ^ b).count();
   }
   return 4097 - static_cast<std::int32_t>(distance);
+}
+
+/// A float of the same value as a float16, by the definition of binary16.
+inline float widened(float16 x) {
+  const int bits = static_cast<int>(x), exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const float sign = bits >> 15 != 0 ? -1.0f : 1.0f;
+  if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
+  return sign * (exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                               : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25));
+}
+inline float widened(bfloat16 x) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(x) << 16;
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+inline float widened(float x) { return x; }
+
+/// The bits of a float.
+inline std::int32_t bits(float x) {
+  std::int32_t integer;
+  std::memcpy(&integer, &x, sizeof integer);
+  return integer;
+}
+
+/// The bits of the dot product, the sum of fused products in the order of elements; 0 unless it is above 0.
+template <class T>
+std::int32_t dot(const descriptor_view<T>& left, std::int64_t i, const descriptor_view<T>& right, std::int64_t j) {
+  float sum = 0;
+  for (int k = 0; k < left.width; ++k) {
+    sum = std::fma(widened(left.data[i * left.stride + k]), widened(right.data[j * right.stride + k]), sum);
+  }
+  return sum > 0 ? bits(sum) : 0;
+}
+inline std::int32_t score(const descriptor_view<float>& left, std::int64_t i, const descriptor_view<float>& right,
+                          std::int64_t j) {
+  return dot(left, i, right, j);
+}
+inline std::int32_t score(const descriptor_view<float16>& left, std::int64_t i, const descriptor_view<float16>& right,
+                          std::int64_t j) {
+  return dot(left, i, right, j);
+}
+inline std::int32_t score(const descriptor_view<bfloat16>& left, std::int64_t i, const descriptor_view<bfloat16>& right,
+                          std::int64_t j) {
+  return dot(left, i, right, j);
+}
+
+/// The bits of infinity less those of the squared distance, the sum of fused squares of differences in the order of
+/// elements; 0 unless it is finite.
+template <class T>
+std::int32_t score(const descriptor_view<l2<T>>& left, std::int64_t i, const descriptor_view<l2<T>>& right,
+                   std::int64_t j) {
+  float sum = 0;
+  for (int k = 0; k < left.width; ++k) {
+    const volatile float difference =
+        widened(left.data[i * left.stride + k].value) - widened(right.data[j * right.stride + k].value);
+    sum = std::fma(difference, difference, sum);
+  }
+  return sum < INFINITY ? bits(INFINITY) - bits(sum) : 0;
 }
 
 /// Whether the tied index `a` is kept before `b` by COLMAP's order for the columns of a row.

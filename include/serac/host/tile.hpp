@@ -52,10 +52,13 @@ using tile_function = void (*)(const row_slice* rows, const column_slice* column
                                int first_row_code, packed_top2<lanes>* row_states, int first_lane,
                                packed_top2<tile_columns>* column_states);
 
+/// Scores of a tile.
+using tile_scores = std::int32_t[tile_rows][tile_columns];
+
 /// Pushes the scores of a tile, floored at 0, to the states of its rows and, if WithColumns, of its columns.
 template <bool WithColumns>
-void push_scores(const std::int32_t (&scores)[tile_rows][tile_columns], int column_code, int first_row_code,
-                 packed_top2<lanes>* row_states, int first_lane, packed_top2<tile_columns>* column_states) {
+void push_scores(const tile_scores& scores, int column_code, int first_row_code, packed_top2<lanes>* row_states,
+                 int first_lane, packed_top2<tile_columns>* column_states) {
   const auto push = [](std::int32_t& best, std::int32_t& second, std::int32_t key) {
     const std::int32_t loser = key < best ? key : best;
     best = key > best ? key : best;
@@ -70,11 +73,9 @@ void push_scores(const std::int32_t (&scores)[tile_rows][tile_columns], int colu
   }
 }
 
-/// Any machine.
-template <bool Signed, bool WithColumns>
-void score_tile(const row_slice* rows, const column_slice* columns, int slices, int column_code, int first_row_code,
-                packed_top2<lanes>* row_states, int first_lane, packed_top2<tile_columns>* column_states) {
-  std::int32_t scores[tile_rows][tile_columns] = {};
+/// The scores of a tile, not floored. Any machine.
+inline void byte_scores(const row_slice* rows, const column_slice* columns, int slices, tile_scores& scores) {
+  std::memset(scores, 0, sizeof scores);
   for (int s = 0; s < slices; ++s) {
     for (int r = 0; r < tile_rows; ++r) {
       const std::int32_t a0 = rows[s].element[r][0], a1 = rows[s].element[r][1];
@@ -83,6 +84,14 @@ void score_tile(const row_slice* rows, const column_slice* columns, int slices, 
       }
     }
   }
+}
+
+/// Any machine.
+template <bool Signed, bool WithColumns>
+void score_tile(const row_slice* rows, const column_slice* columns, int slices, int column_code, int first_row_code,
+                packed_top2<lanes>* row_states, int first_lane, packed_top2<tile_columns>* column_states) {
+  tile_scores scores;
+  byte_scores(rows, columns, slices, scores);
   push_scores<WithColumns>(scores, column_code, first_row_code, row_states, first_lane, column_states);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Dot paths that one thread runs: how four bytes of a row and of a column become part of their score.
+/// Dot paths that one thread runs: how four bytes of a row and of a column become part of their score, or of the sum
+/// that it is made of.
 ///
 /// A thread-level dot path is a type with
 ///   - `static constexpr int k`      bytes that one step consumes: 4, or 16 where `accumulate` takes four words
@@ -11,7 +12,8 @@
 ///     are read in narrow steps, for wide ones would not fit the registers;
 ///   - `template <class T> static int32 accumulate(uint32 a, uint32 b, int32 sum)`, which returns `sum` plus the dot
 ///     product of the four T (uint8 or int8) packed in `a` and `b`, lowest address in the lowest byte; where T is
-///     bits8, `sum` less the number of bits that differ. Zeros in both must leave `sum` as it is: they fill up tiles;
+///     bits8, `sum` less the number of bits that differ; where it is a float type, `sum` is a float, and the order of
+///     its terms that of score.hpp. Zeros in both must leave `sum` as it is: they fill up tiles;
 ///   - if k is 16, the same over `const uint32 (&a)[4]` and `b`, which widths that are a multiple of 16 are scored by.
 /// Write your own and name it in a policy.
 #pragma once
@@ -82,6 +84,36 @@ struct dot_hamming {
     asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(sums) : "r"(x), "r"(y), "r"(z));
     asm("lop3.b32 %0, %1, %2, %3, 0xe8;" : "=r"(carries) : "r"(x), "r"(y), "r"(z));
     return accumulate<T>(a[3], b[3], sum - __popc(sums) - 2 * __popc(carries));
+  }
+};
+
+/// Floats, any of those of score.hpp, by one fma for each element; squared distances take a subtraction as well.
+struct dot_fma {
+  static constexpr int k = 16;
+  static constexpr int min_sm = 0;
+  static constexpr int instructions = 2;
+
+  template <class T>
+  SERAC_DEVICE static float accumulate(std::uint32_t a, std::uint32_t b, float sum) {
+    static_assert(score_traits<T>::is_float, "dot_fma is for floats");
+    using number = typename detail::number_of<T>::type;
+    if constexpr (sizeof(T) == 4) {
+      sum = score_traits<T>::add(detail::float_of(a), detail::float_of(b), sum);
+    } else {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {  // the lower one stands first in memory
+        const auto x = static_cast<number>(a >> 16 * half & 0xffffu), y = static_cast<number>(b >> 16 * half & 0xffffu);
+        sum = score_traits<T>::add(to_float(x), to_float(y), sum);
+      }
+    }
+    return sum;
+  }
+
+  template <class T>
+  SERAC_DEVICE static float accumulate(const std::uint32_t (&a)[4], const std::uint32_t (&b)[4], float sum) {
+#pragma unroll
+    for (int w = 0; w < 4; ++w) sum = accumulate<T>(a[w], b[w], sum);
+    return sum;
   }
 };
 
