@@ -41,6 +41,8 @@ const void* const serac_compile_all[] = {
     reinterpret_cast<const void*>(nearest2<siftgpu>),
     reinterpret_cast<const void*>(nearest2<signed_bytes>),
     reinterpret_cast<const void*>(nearest2<serac::hamming_policy_for<32>>),
+    reinterpret_cast<const void*>(nearest2<serac::float_policy_for<512>>),
+    reinterpret_cast<const void*>(nearest2<serac::float_policy_for<256, serac::l2<serac::float16>>>),
     reinterpret_cast<const void*>(match<serac::default_policy, serac::angular_acceptance>),
     reinterpret_cast<const void*>(match<serac::default_policy, serac::acceptance_view>),
     reinterpret_cast<const void*>(match<siftgpu, serac::angular_acceptance>),

@@ -60,36 +60,62 @@ struct acceptance_view {
   }
 };
 
-/// The squared Euclidean distance of two descriptors of norm 1 with this score, `2 - 2 min(score * 2^-18, 1)`, times
-/// 2^17: an integer in [0, 2^18]. Any thread or host.
-SERAC_HOST_DEVICE constexpr std::int32_t squared_distance(std::int32_t score) {
-  return score < unit_score ? unit_score - score : 0;
+/// The cosine of two descriptors with this score: bytes of norm 512, floats of norm 1. Below 0 it is 0. Any thread or
+/// host.
+template <class Element>
+SERAC_HOST_DEVICE float cosine(std::int32_t score) {
+  static_assert(score_traits<Element>::is_dot_product, "cosines are of elements that are scored by the dot product");
+  if constexpr (score_traits<Element>::is_float) {
+    return dot_of(score);
+  } else {
+    return static_cast<float>(score) * (1.0f / unit_score);
+  }
 }
 
-/// Lowe's ratio test on Euclidean distances of descriptors of norm 512, scaled to norm 1, and a limit to them:
-/// `d(best)^2 < max_distance^2` and `d(best)^2 < max_ratio^2 d(second)^2`. All that rounds, to float, are the two
-/// squares of options and the two products by them. For scores of bytes.
-struct euclidean_acceptance {
+/// The squared Euclidean distance of two descriptors with this score. Of dot products it is that of descriptors of norm
+/// 1, bytes being scaled to it: `2 - 2 min(cosine, 1)`, for bytes exact. Any thread or host.
+template <class Element>
+SERAC_HOST_DEVICE float squared_distance(std::int32_t score) {
+  if constexpr (score_traits<Element>::is_dot_product) {
+    const float cosine_of_angle = cosine<Element>(score);
+    return cosine_of_angle < 1 ? 2 - 2 * cosine_of_angle : 0.0f;
+  } else {
+    return squared_l2_of(score);
+  }
+}
+
+/// Lowe's ratio test on Euclidean distances, and a limit to them: `d(best)^2 < max_distance^2` and
+/// `d(best)^2 < max_ratio^2 d(second)^2`, where d^2 is squared_distance. Beside that all that rounds, to float, are the
+/// two squares of options and the product by one of them. A best without a second passes where the elements are scored
+/// by squared distances; dot products have none below 0, so its second is at sqrt(2).
+template <class Element>
+struct basic_euclidean_acceptance {
   float max_ratio = 0.8f;
-  float max_distance = 2;  ///< of descriptors of norm 1: above every distance, since scores below 0 count as 0
+  float max_distance = 1e19f;  ///< bytes are scaled to norm 1; the default is above every distance that has a square
 
   SERAC_HOST_DEVICE bool rejects_ties() const { return max_ratio <= 1; }
   SERAC_HOST_DEVICE bool operator()(std::int32_t best, std::int32_t second) const {
-    const auto distance = static_cast<float>(squared_distance(best));
-    return distance < max_distance * max_distance * (unit_score / 2) &&
-           distance < max_ratio * max_ratio * static_cast<float>(squared_distance(second));
+    const float squared = squared_distance<Element>(best);
+    return squared < max_distance * max_distance && squared < max_ratio * max_ratio * squared_distance<Element>(second);
   }
 };
 
-/// A least cosine, whatever the second: `score * 2^-18 > min_cosine`, in float. For scores of bytes of norm 512. The
-/// default, with cross_check, is what COLMAP asks of ALIKED's descriptors.
-struct cosine_acceptance {
+/// For bytes of norm 512.
+using euclidean_acceptance = basic_euclidean_acceptance<std::uint8_t>;
+
+/// A least cosine, whatever the second: `cosine > min_cosine`. The default, with cross_check, is what COLMAP asks of
+/// ALIKED's descriptors.
+template <class Element>
+struct basic_cosine_acceptance {
   float min_cosine = 0.85f;
 
   SERAC_HOST_DEVICE bool operator()(std::int32_t best, std::int32_t) const {
-    return static_cast<float>(best) * (1.0f / unit_score) > min_cosine;
+    return cosine<Element>(best) > min_cosine;
   }
 };
+
+/// For bytes of norm 512.
+using cosine_acceptance = basic_cosine_acceptance<std::uint8_t>;
 
 /// Accepts every best: with cross_check, the pairs that are mutually the nearest.
 struct accept_all {
@@ -116,9 +142,9 @@ struct hamming_acceptance {
 /// The acceptance that options stand for. Host; pure.
 template <class Element>
 angular_acceptance acceptance_of(const match_options& options) noexcept {
-  static_assert(
-      score_traits<Element>::has_angle,
-      "options' ratio and distance are of angles: judge binary descriptors by an acceptance passed beside them");
+  static_assert(score_traits<Element>::has_angle,
+                "options' ratio and distance are of angles: judge other descriptors than bytes, binary ones say, by an "
+                "acceptance passed beside them");
   return {options.max_ratio, options.max_distance};
 }
 

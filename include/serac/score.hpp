@@ -66,7 +66,8 @@ namespace detail {
 struct integer_score {
   using number = std::int32_t;  ///< what is added up
   static constexpr bool is_float = false;
-  static constexpr bool has_angle = false;  ///< the score is a cosine, as acceptance.hpp has it
+  static constexpr bool is_dot_product = false;
+  static constexpr bool has_angle = false;  ///< the score is a cosine, as match_options' angles have it: bytes
   static constexpr bool may_be_negative = false;
   static constexpr bool zeros_match = false;  ///< descriptors of zeros score above 0: what fills up tiles is taken out
   static constexpr std::int32_t start = 0;  ///< the score of two descriptors before any of their elements is looked at
@@ -81,6 +82,7 @@ struct float_score : integer_score {
 };
 
 struct float_dot_score : float_score {
+  static constexpr bool is_dot_product = true;
   SERAC_HOST_DEVICE static float add(float a, float b, float sum) { return fma_rn(a, b, sum); }
   SERAC_HOST_DEVICE static std::int32_t of(float sum) { return dot_score(sum); }
 };
@@ -90,11 +92,13 @@ struct float_dot_score : float_score {
 /// Bytes: their dot product, where below 0 (signed ones) counts as 0.
 template <>
 struct score_traits<std::uint8_t> : detail::integer_score {
+  static constexpr bool is_dot_product = true;
   static constexpr bool has_angle = true;
   SERAC_HOST_DEVICE static constexpr std::uint32_t most(int width) { return width * 255u * 255u; }
 };
 template <>
 struct score_traits<std::int8_t> : detail::integer_score {
+  static constexpr bool is_dot_product = true;
   static constexpr bool has_angle = true;
   static constexpr bool may_be_negative = true;
   SERAC_HOST_DEVICE static constexpr std::uint32_t most(int width) { return width * 128u * 128u; }

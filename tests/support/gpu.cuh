@@ -127,7 +127,8 @@ class device_descriptors {
  private:
   std::vector<T> laid_out(const descriptors<T>& image) const {
     if (image.count == 0) return {};
-    std::vector<T> values(static_cast<std::size_t>((image.count - 1) * stride_ + width_), static_cast<T>(poison_byte));
+    std::vector<T> values(static_cast<std::size_t>((image.count - 1) * stride_ + width_));
+    std::memset(static_cast<void*>(values.data()), poison_byte, values.size() * sizeof(T));
     for (std::int64_t i = 0; i < image.count; ++i) std::copy_n(image[i], width_, values.begin() + i * stride_);
     return values;
   }
@@ -158,7 +159,7 @@ template <class Policy>
 struct entry_points {
   using element = typename Policy::element;
   using view = descriptor_view<element>;
-  static constexpr int width = Policy::width;
+  static constexpr int width = elements_of<Policy>;
 
   static std::size_t nearest2_workspace(const view& left, const view& right, bool with_columns) {
     return device::nearest2_workspace<Policy>(left, right, with_columns);

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <serac/score.hpp>
 #include <support/descriptors.hpp>
 
 namespace serac::test {
@@ -147,10 +148,89 @@ two_images<T> repeated_images(random_source& random, std::int64_t rows, std::int
   return images;
 }
 
-/// Two images of the given kind and shape.
-template <class T = std::uint8_t>
-two_images<T> random_images(input_kind kind, random_source& random, std::int64_t rows, std::int64_t columns,
+/// The number of type T nearest to `x`.
+template <class T>
+T number(double x) {
+  const auto nearest = static_cast<float>(x);
+  if constexpr (std::is_same_v<T, float>) {
+    return nearest;
+  } else if constexpr (std::is_same_v<T, float16>) {
+    return to_float16(nearest);
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    return to_bfloat16(nearest);
+  } else {
+    return {number<decltype(T::value)>(x)};
+  }
+}
+
+/// Two images of floats. All of the greatest value: dot products overflow.
+template <class T>
+two_images<T> random_floats(input_kind kind, random_source& random, std::int64_t rows, std::int64_t columns,
                             int width) {
+  const auto make = [&](std::int64_t count, auto value) {
+    descriptors<T> d(count, width);
+    for (T& x : d.data) x = number<T>(value());
+    return d;
+  };
+  const auto uniform = [&] { return 2 * random.unit() - 1; };
+  const auto unlike = [&] {  // zeros of both signs, numbers that are subnormal in each type, and some that are not
+    const double sign = random.below(2) == 0 ? -1 : 1;
+    switch (random.below(8)) {
+      case 0:
+        return sign * std::ldexp(random.unit(), -14 - static_cast<int>(random.below(140)));
+      case 1:
+        return sign * std::ldexp(random.unit(), static_cast<int>(random.below(16)));
+      default:
+        return sign * 0.0;
+    }
+  };
+  const auto unit_norm = [&](std::int64_t count) {
+    descriptors<T> d(count, width);
+    std::vector<double> row(static_cast<std::size_t>(width));
+    for (std::int64_t i = 0; i < count; ++i) {
+      double norm = 0;
+      for (double& x : row) x = random.unit(), norm += x * x;
+      for (int k = 0; k < width; ++k) d[i][k] = number<T>(row[static_cast<std::size_t>(k)] / std::sqrt(norm));
+    }
+    return d;
+  };
+  switch (kind) {
+    case input_kind::bytes:
+      return {make(rows, uniform), make(columns, uniform)};
+    case input_kind::sift_like:
+      return {unit_norm(rows), unit_norm(columns)};
+    case input_kind::planted: {
+      two_images<T> images{unit_norm(rows), unit_norm(columns)};
+      for (std::int64_t j = 0; rows > 0 && j < columns; j += 1 + random.below(3)) {
+        images.right.assign(j, images.left, random.below(rows));
+        T& x = images.right[j][random.below(width)];
+        x = number<T>(to_float(x) + 0.05 * uniform());
+      }
+      return images;
+    }
+    case input_kind::sparse:
+      return {make(rows, unlike), make(columns, unlike)};
+    case input_kind::repeated: {
+      const two_images<T> kinds{make(3, uniform), {}};
+      two_images<T> images{descriptors<T>(rows, width), descriptors<T>(columns, width)};
+      for (std::int64_t i = 0; i < rows; ++i) images.left.assign(i, kinds.left, random.below(3));
+      for (std::int64_t j = 0; j < columns; ++j) images.right.assign(j, kinds.left, random.below(3));
+      return images;
+    }
+    case input_kind::all_zero:
+      return {make(rows, [] { return 0.0; }), make(columns, [] { return -0.0; })};
+    case input_kind::all_greatest: {
+      const auto greatest = [] { return sizeof(T) == 4 ? 3e38 : 65504.0; };
+      return {make(rows, greatest), make(columns, greatest)};
+    }
+  }
+  return {};
+}
+
+/// Two images of bytes.
+template <class T>
+two_images<T> random_integers(input_kind kind, random_source& random, std::int64_t rows, std::int64_t columns,
+                              int width) {
   switch (kind) {
     case input_kind::bytes:
       return {random_bytes<T>(random, rows, width), random_bytes<T>(random, columns, width)};
@@ -173,6 +253,17 @@ two_images<T> random_images(input_kind kind, random_source& random, std::int64_t
     }
   }
   return {};
+}
+
+/// Two images of the given kind and shape.
+template <class T = std::uint8_t>
+two_images<T> random_images(input_kind kind, random_source& random, std::int64_t rows, std::int64_t columns,
+                            int width) {
+  if constexpr (score_traits<T>::is_float) {
+    return random_floats<T>(kind, random, rows, columns, width);
+  } else {
+    return random_integers<T>(kind, random, rows, columns, width);
+  }
 }
 
 /// Two binary images. All of the greatest value: as far from each other as they can be.
