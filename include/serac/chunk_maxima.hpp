@@ -21,10 +21,11 @@ struct chunk_pair {
   std::int32_t segments, segment_tiles;  ///< runs of row tiles that pass 1 works on at a time
   std::int32_t row_stride;               ///< rows of the image, rounded up to whole tiles (wgmma: runs of 4)
 
-  std::int64_t row_maxima;  ///< offset of [column_chunks][row_stride] among the maxima of all pairs
-  std::int64_t first_unit;  ///< units of pass 1 in the pairs before this one
-  std::int64_t first_row;   ///< where its rows stand in row_verdicts: a multiple of row_window
-  std::int64_t first_bin;   ///< where its [column_chunks][windows of rows] stand in row_verdicts::bins
+  std::int64_t row_maxima;   ///< offset of [column_chunks][row_stride] among the maxima of all pairs
+  std::int64_t first_unit;   ///< units of pass 1 in the pairs before this one
+  std::int64_t first_row;    ///< where its rows stand in row_verdicts: a multiple of row_window
+  std::int64_t first_chunk;  ///< where its column chunks stand in row_verdicts::chunk_matches
+  std::int64_t first_bin;    ///< where its [column_chunks][windows of rows] stand in row_verdicts::bins
 };
 
 #if defined(__CUDACC__)
@@ -68,8 +69,10 @@ struct row_verdicts {
   std::uint32_t* bins;        ///< of each chunk and window: first candidate << 16 | their number
   matched_row* matched;       ///< what each of the candidates became
 
-  std::uint32_t* matched_count;  ///< [pairs]: rows that match by themselves
-  std::uint32_t* taken_back;     ///< [pairs]: how many of them their columns did not return
+  std::uint32_t* chunk_matches;    ///< of each column chunk: rows that match by themselves there
+  std::uint32_t* candidate_count;  ///< [pairs]
+  std::uint32_t* matched_count;    ///< [pairs]: rows that match by themselves
+  std::uint32_t* taken_back;       ///< [pairs]: how many of them their columns did not return
 };
 
 }  // namespace serac

@@ -40,7 +40,8 @@ struct wgmma_traits {
   static constexpr int threads = 128 * (consumers + 1);
   static constexpr int consumer_registers = 240;
   static constexpr int producer_registers = 24;
-  static constexpr int units = 4;             // taken ahead
+  static constexpr int shared_registers = 65536 / threads / 8 * 8;  // where all have as many
+  static constexpr int units = 4;                                   // taken ahead
   static constexpr int run = 4;               // tiles of rows that a bank of stages holds; a unit has whole runs
   static constexpr int banks = stages / run;  // a unit begins with the first
 

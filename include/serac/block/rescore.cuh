@@ -104,4 +104,53 @@ SERAC_DEVICE void rescore(rescore_tiles<Width>& tiles, int query_count, int part
   serac::detail::copy_async_wait<0>();
 }
 
+/// Shared memory of the `rescore` that splits members: states of each split.
+template <int Threads, int Splits>
+struct rescore_splits {
+  static constexpr int batches = Threads / 32 / Splits;  // of 32 queries at a time
+  top2 states[Splits][32 * batches];
+  static_assert(Threads % (32 * Splits) == 0);
+};
+
+/// The same where latency counts more than work: Splits warps share the members of each 32 queries, and read them from
+/// memory themselves. Of the groups of Threads / Splits queries those of number `part`, `part` + `parts`, ... are
+/// worked on. Cost: members are read once for each 32 queries.
+template <class Element, int Width, int Threads, int Splits, class Query, class Member, class Index, class Judge>
+SERAC_DEVICE void rescore(rescore_splits<Threads, Splits>& shared, int query_count, int part, int parts, Query query,
+                          int member_count, Member member, Index index, Judge judge) {
+  using batch = warp::query_batch<Element, Width>;
+  constexpr int batches = rescore_splits<Threads, Splits>::batches, group_queries = batch::queries * batches;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int split = warp / batches, first_slot = warp % batches * batch::queries;
+  const int split_members = serac::detail::round_up(serac::detail::ceil_div(member_count, Splits), 16);
+  const int first_member = split * split_members, members = (min)(split_members, member_count - first_member);
+  for (int first = part * group_queries; first < query_count; first += parts * group_queries) {
+    const int first_query = first + first_slot;
+    if (first_query < query_count) {
+      batch queries;
+      queries.load((min)(batch::queries, query_count - first_query),
+                   [&](int slot) { return query(first_query + slot); });
+      queries.template score_gathered<3>(
+          members, [&](int m) { return member(first_member + m); }, [&](int m) { return index(first_member + m); });
+      top2 states[4];
+      queries.finish(states);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (lane % 4 == 0) shared.states[split][first_slot + lane / 4 + 8 * i] = states[i];
+      }
+    }
+    __syncthreads();
+    if (thread < group_queries && first + thread / 32 * 32 < query_count) {
+      top2 state = shared.states[0][thread];
+#pragma unroll
+      for (int s = 1; s < Splits; ++s) {
+        const top2 other = shared.states[s][thread];
+        state = merge(state, other);
+      }
+      judge(first + thread < query_count ? first + thread : -1, state);
+    }
+    __syncthreads();  // states are written again
+  }
+}
+
 }  // namespace serac::block

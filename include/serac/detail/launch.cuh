@@ -34,9 +34,10 @@ inline status to_status(cudaError_t code, const char* argument) noexcept {
   }
 }
 
-/// Whether a kernel may be brought to the device while the one before it in the stream is still running; it then calls
-/// wait_for_previous_kernel before it touches memory.
-enum class launch_order { after_previous, overlapping };
+/// How a kernel follows the one before it in the stream: after it; `overlapping`, brought to the device while that is
+/// still running (it calls wait_for_previous_kernel before it touches memory); or `together`, after it, with all blocks
+/// on the device at the same time, so that they may wait for one another.
+enum class launch_order { after_previous, overlapping, together };
 
 /// Launches `kernel`; the status is the launch call's own, never a pending error of somebody else's.
 template <launch_order Order = launch_order::after_previous, class... Parameters, class... Arguments>
@@ -47,8 +48,14 @@ status launch(const char* name, void (*kernel)(Parameters...), dim3 grid, int th
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-#if CUDART_VERSION >= 12030  // graphs know this order from there on
   cudaLaunchAttribute attribute{};
+  if (Order == launch_order::together) {
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+#if CUDART_VERSION >= 12030  // graphs know this order from there on
   if (Order == launch_order::overlapping) {
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;

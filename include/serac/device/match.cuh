@@ -105,9 +105,8 @@ status match(const descriptor_view<typename Policy::element>& left,
   return detail::take_path<Policy>(
       path,
       [&](auto tensor) {
-        const detail::whole_images images{rows.count, columns.count};
-        detail::tensor_wave<typename decltype(tensor)::type> wave(rows, columns, 1, workspace, stream);
-        return wave.match(images, options, accept, list);
+        using policy = typename decltype(tensor)::type;
+        return detail::match_pair<policy>(rows, columns, options, accept, list, workspace, stream);
       },
       [&](auto classic) {
         return detail::classic_match<typename decltype(classic)::type>(rows, columns, options, accept, list, workspace,

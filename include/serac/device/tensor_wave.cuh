@@ -18,6 +18,7 @@
 #include <serac/device/list.cuh>
 #include <serac/device/path.cuh>
 #include <serac/kernel/compact.cuh>
+#include <serac/kernel/match_pair_wgmma.cuh>
 #include <serac/kernel/rescore.cuh>
 #include <serac/options.hpp>
 #include <serac/output.hpp>
@@ -90,6 +91,7 @@ __global__ void publish_pairs(const SERAC_GRID_CONSTANT Published source, int fi
   copy_words(published, count, pairs + first);
   for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
     maps.make(first + i, published[i]);
+    verdicts.candidate_count[first + i] = 0;
     verdicts.matched_count[first + i] = 0;
     verdicts.taken_back[first + i] = 0;
   }
@@ -110,7 +112,7 @@ struct wave_extent {
   using pass1 = detail::pass1<Policy>;
   using traits = typename pass1::traits;
 
-  std::int64_t pairs = 0, units = 0, rows = 0, bins = 0, row_maxima = 0;
+  std::int64_t pairs = 0, units = 0, rows = 0, chunks = 0, bins = 0, row_maxima = 0;
   int most_rows = 0, most_column_chunks = 0;
   bool shared_chunks = false;  ///< a column chunk of some pair has several tiles
 
@@ -125,12 +127,14 @@ struct wave_extent {
     if (pair.left_count > 0 && pair.right_count > 0) pass1::plan(pair, pairs_at_a_time, multiprocessors);
     pair.first_unit = units;
     pair.first_row = rows;
+    pair.first_chunk = chunks;
     pair.first_bin = bins;
     pair.row_maxima = row_maxima;
 
     ++pairs;
     units += traits::unit_count(pair);
     rows += std::int64_t{row_windows(pair.left_count)} * row_window;
+    chunks += pair.column_chunks;
     bins += std::int64_t{row_windows(pair.left_count)} * pair.column_chunks;
     row_maxima += std::int64_t{pair.column_chunks} * pair.row_stride;
     most_rows = (std::max)(most_rows, pair.left_count);
@@ -156,6 +160,7 @@ struct wave_scratch {
     maps = reinterpret_cast<CUtensorMap*>((reinterpret_cast<std::uintptr_t>(room) + alignment - 1) / alignment *
                                           alignment);
     next_unit = carver.take<unsigned long long>(1);
+    verdicts.candidate_count = carver.take<std::uint32_t>(count);
     verdicts.matched_count = carver.take<std::uint32_t>(count);
     verdicts.taken_back = carver.take<std::uint32_t>(count);
   }
@@ -166,6 +171,7 @@ struct wave_scratch {
     maxima = carver.take<std::int32_t>(extent.row_maxima);
     verdicts.columns = carver.take<std::uint32_t>(extent.rows);
     verdicts.candidates = carver.take<candidate_row>(extent.rows);
+    verdicts.chunk_matches = carver.take<std::uint32_t>(extent.chunks);
     verdicts.bins = carver.take<std::uint32_t>(extent.bins);
     verdicts.matched = carver.take<matched_row>(extent.rows);
   }
@@ -333,6 +339,48 @@ struct whole_images {
 
   range_pair operator()(std::int64_t) const noexcept { return {{0, left_count}, {0, right_count}}; }
 };
+
+/// Most scores of a pair that is matched in one launch: above, the work hides what further launches cost.
+inline constexpr std::int64_t most_scores_of_one_launch = std::int64_t{1} << 28;
+
+/// The match list of two images that hold something, by tensor cores: in one launch where it is small and the path has
+/// one, else as a wave of one pair. Arguments as device::match, already checked.
+template <class Policy, class Acceptance>
+status match_pair(const descriptor_view<typename Policy::element>& left,
+                  const descriptor_view<typename Policy::element>& right, const match_options& options,
+                  const Acceptance& accept, const kernel::one_list& list, void* workspace,
+                  cudaStream_t stream) noexcept {
+  const whole_images images{left.count, right.count};
+  if constexpr (Policy::path == match_path::wgmma) {
+    if (left.count * right.count <= most_scores_of_one_launch) {
+      using traits = wgmma_traits<Policy>;
+      kernel::pair_problem<Policy> problem{};
+      int multiprocessors = 0;
+      if (auto s = multiprocessor_count(multiprocessors); !s.ok()) return s;
+      wave_extent<Policy> extent;
+      problem.pair = extent.add(images(0), 1, multiprocessors);
+      if (problem.pair.chunk_tiles == 1) {
+        workspace_carver carver(workspace);
+        wave_scratch scratch{};
+        scratch.take_pairs(carver, 1);
+        scratch.take_features(carver, extent);
+        problem.left = left, problem.right = right;
+        problem.maxima = scratch.maxima;
+        problem.verdicts = scratch.verdicts;
+        if (auto s = make_tensor_map(left, traits::tile_rows, traits::swizzle, problem.left_map); !s.ok()) return s;
+        if (auto s = make_tensor_map(right, traits::tile_columns, traits::swizzle, problem.right_map); !s.ok())
+          return s;
+        const auto kernel = kernel::match_pair_wgmma<Policy, Acceptance>;
+        if (auto s = grant_shared("match_pair_wgmma", kernel, traits::shared_bytes); !s.ok()) return s;
+        return launch<launch_order::together>("match_pair_wgmma", kernel, dim3(static_cast<unsigned>(multiprocessors)),
+                                              traits::threads, traits::shared_bytes, stream, problem, accept,
+                                              options.cross_check, most_matches(options), list);
+      }
+    }
+  }
+  tensor_wave<Policy> wave(left, right, 1, workspace, stream);
+  return wave.match(images, options, accept, list);
+}
 
 /// The most that the tensor-core paths of a policy need for one pair; 0 if it takes none or an image is empty. Host;
 /// pure.

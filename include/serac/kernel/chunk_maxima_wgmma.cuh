@@ -38,13 +38,10 @@ SERAC_DEVICE std::int32_t row_maximum(const std::int32_t (&sums)[Registers], int
   return greatest;
 }
 
-/// The unit of the given number, counted over all pairs. Of a pair, whole segments come first.
+/// Unit `local` of a pair, which is number `index` of its wave. Whole segments come first.
 template <class Traits>
-SERAC_DEVICE wgmma_unit unit_of_number(const chunk_pair* pairs, int pair_count, std::int64_t number) {
-  const int index = find_pair(pairs, pair_count, number);
-  const chunk_pair& pair = pairs[index];
+SERAC_DEVICE wgmma_unit unit_of_pair(const chunk_pair& pair, int index, int local) {
   const int column_tiles = Traits::column_tiles(pair), column_steps = detail::ceil_div(column_tiles, Traits::consumers);
-  const int local = static_cast<int>(number - pair.first_unit);
   const int first_row_tile = local / column_steps * pair.segment_tiles;
   wgmma_unit unit;
   unit.pair = index;
@@ -60,6 +57,42 @@ SERAC_DEVICE wgmma_unit unit_of_number(const chunk_pair* pairs, int pair_count, 
   }
   return unit;
 }
+
+/// Units of many pairs, each taken by the block that is free first.
+template <class Traits>
+struct units_of_wave {
+  const chunk_pair* pairs;
+  int pair_count;
+  std::int64_t unit_count;        // of all pairs
+  unsigned long long* next_unit;  // 0 at the start
+  const CUtensorMap* right_maps;  // of each pair
+
+  /// This block's next unit; without rows when none is left. One thread, with round = 0, 1, ...
+  SERAC_DEVICE wgmma_unit take(int) const {
+    const auto number = static_cast<std::int64_t>(atomicAdd(next_unit, 1ull));
+    if (number >= unit_count) return {};
+    const int index = find_pair(pairs, pair_count, number);
+    return unit_of_pair<Traits>(pairs[index], index, static_cast<int>(number - pairs[index].first_unit));
+  }
+  /// The map of a pair's right image. One thread, before its copies.
+  SERAC_DEVICE const CUtensorMap& right_map(int pair) const {
+    detail::acquire_map(right_maps[pair]);
+    return right_maps[pair];
+  }
+};
+
+/// Units of one pair, dealt out to the blocks in turn.
+template <class Traits>
+struct units_of_pair {
+  const chunk_pair& pair;
+  const CUtensorMap& map;  // of its right image
+
+  SERAC_DEVICE wgmma_unit take(int round) const {
+    const std::int64_t number = std::int64_t{round} * gridDim.x + blockIdx.x;
+    return number < Traits::unit_count(pair) ? unit_of_pair<Traits>(pair, 0, static_cast<int>(number)) : wgmma_unit{};
+  }
+  SERAC_DEVICE const CUtensorMap& right_map(int) const { return map; }
+};
 
 /// A run of Tiles tiles: `multiply(sums, t)` issues the products of tile t, `finish(sums, t)` takes what became of
 /// them. Tiles alternate between two sets of accumulators; each is issued before the maxima of the one before are
@@ -82,28 +115,22 @@ SERAC_DEVICE void score_run(std::int32_t (&even)[Registers], std::int32_t (&odd)
   }
 }
 
-#endif
+/// Shared memory of this kernel's blocks from where it is aligned as the swizzles need.
+SERAC_DEVICE std::uint8_t* wgmma_shared() {
+  extern __shared__ std::uint8_t unaligned[];
+  return unaligned + (-static_cast<std::uint32_t>(__cvta_generic_to_shared(unaligned)) & 1023);
+}
 
-/// Row maxima over the column chunks of every pair, as chunk_pair lays them out.
-///
-/// Launch: wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, one block a multiprocessor.
-/// `left_map` is that of the left buffer, with boxes of [tile_rows][swizzle]; `right_maps[p]` that of the right image
-/// of pair p, with boxes of [tile_columns][swizzle] (so that nothing of another image counts), both in the swizzle of
-/// that width. `next_unit` is 0 at the start; `unit_count` is the number of units of all pairs. `SharedChunks`: column
-/// chunks may have several tiles (chunk_tiles > 1); the maxima are then 0 at the start.
-template <class Policy, bool SharedChunks>
-__global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
-    chunk_maxima_wgmma(const SERAC_GRID_CONSTANT CUtensorMap left_map, const CUtensorMap* right_maps,
-                       const chunk_pair* pairs, int pair_count, std::int64_t unit_count, unsigned long long* next_unit,
-                       std::int32_t* maxima) {
-#ifdef SERAC_HAS_WGMMA
+/// Pass 1 of a block: the maxima of the units that `units` gives it (units_of_wave, units_of_pair). `shared` is
+/// traits::shared_bytes of shared memory from wgmma_shared() on; otherwise see chunk_maxima_wgmma. All threads of the
+/// block; its warpgroups end with other numbers of registers than they began with.
+template <class Policy, bool SharedChunks, class Units>
+SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& left_map, const Units& units,
+                                    std::int32_t* maxima) {
   using traits = wgmma_traits<Policy>;
   using element = typename Policy::element;
   using sums = std::int32_t[traits::accumulators];
 
-  // Shared memory.
-  extern __shared__ std::uint8_t unaligned[];
-  std::uint8_t* const shared = unaligned + (-static_cast<std::uint32_t>(__cvta_generic_to_shared(unaligned)) & 1023);
   std::uint8_t* const rows = shared;                                             // (stages, panels, 64, swizzle)
   std::uint8_t* const columns = rows + traits::stages * traits::row_tile_bytes;  // (2, consumers, panels, N, swizzle)
   struct control {
@@ -140,8 +167,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       // Scheduler: one thread takes units, a few ahead.
       for (int round = 0;; ++round) {
         const int slot = round % traits::units;
-        const auto number = static_cast<std::int64_t>(atomicAdd(next_unit, 1ull));
-        const wgmma_unit unit = number < unit_count ? unit_of_number<traits>(pairs, pair_count, number) : wgmma_unit{};
+        const wgmma_unit unit = units.take(round);
         sync.unit_empty[slot].wait(round / traits::units % 2 ^ 1);
         sync.unit[slot] = unit;
         sync.unit_full[slot].arrive();
@@ -156,8 +182,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
         const wgmma_unit unit = sync.unit[slot];
         sync.unit_empty[slot].arrive();
         if (unit.row_tiles == 0) break;
-        const CUtensorMap& right_map = right_maps[unit.pair];
-        detail::acquire_map(right_map);
+        const CUtensorMap& right_map = units.right_map(unit.pair);
         const int buffer = round % 2;
         sync.columns_empty[buffer].wait(round / 2 % 2 ^ 1);
         sync.columns_full[buffer].arrive_and_expect(traits::consumers * traits::column_tile_bytes);
@@ -265,6 +290,35 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
       if (leader) sync.columns_empty[buffer].arrive();
     }
   }
+}
+
+/// After take_chunk_maxima: as many registers for every thread as the kernel began with. All threads of the block.
+template <class Traits>
+SERAC_DEVICE void share_registers() {
+  if (threadIdx.x < Traits::consumers * 128) {
+    detail::lower_registers<Traits::shared_registers>();
+  } else {
+    detail::raise_registers<Traits::shared_registers>();
+  }
+}
+
+#endif
+
+/// Row maxima over the column chunks of every pair, as chunk_pair lays them out.
+///
+/// Launch: wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, one block a multiprocessor.
+/// `left_map` is that of the left buffer, with boxes of [tile_rows][swizzle]; `right_maps[p]` that of the right image
+/// of pair p, with boxes of [tile_columns][swizzle] (so that nothing of another image counts), both in the swizzle of
+/// that width. `next_unit` is 0 at the start; `unit_count` is the number of units of all pairs. `SharedChunks`: column
+/// chunks may have several tiles (chunk_tiles > 1); the maxima are then 0 at the start.
+template <class Policy, bool SharedChunks>
+__global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
+    chunk_maxima_wgmma(const SERAC_GRID_CONSTANT CUtensorMap left_map, const CUtensorMap* right_maps,
+                       const chunk_pair* pairs, int pair_count, std::int64_t unit_count, unsigned long long* next_unit,
+                       std::int32_t* maxima) {
+#ifdef SERAC_HAS_WGMMA
+  const units_of_wave<wgmma_traits<Policy>> units{pairs, pair_count, unit_count, next_unit, right_maps};
+  take_chunk_maxima<Policy, SharedChunks>(wgmma_shared(), left_map, units, maxima);
 #else
   __trap();  // compiled for an architecture without wgmma; the host never launches it there
 #endif

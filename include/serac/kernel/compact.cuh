@@ -103,17 +103,23 @@ struct batch_lists {
   }
 };
 
-/// Writes the matches of `columns` in order of pairs and rows, at most `most` of each pair, and where each list ends.
-/// Every block counts the matches in front of its own rows once more, so that one launch does.
-/// Launch: list_threads threads, grid (windows of list_window rows of the largest pair, at least 1; pairs).
-template <class Rows, class Lists>
-__global__ void __launch_bounds__(list_threads)
-    write_lists(const std::uint32_t* columns, Rows rows, std::uint32_t most, Lists lists) {
-  detail::wait_for_previous_kernel();
-  const int pair = static_cast<int>(blockIdx.y);
-  const std::int64_t row_count = rows.count(pair);
-  const std::int64_t first_row = std::int64_t{blockIdx.x} * list_window;
-  if (first_row >= row_count && blockIdx.x > 0) return;
+/// Shared memory of `write_window`.
+template <int Threads>
+struct list_storage {
+  union {
+    typename cub::BlockReduce<matches_before, Threads>::TempStorage reduce;
+    typename cub::BlockScan<std::uint32_t, Threads>::TempStorage scan;
+  };
+  matches_before before;
+};
+
+/// Writes the matches of a window, 4 * Threads rows of a pair, behind those of earlier pairs and rows, which it counts;
+/// at most `most` of a pair. The pair's last window says where its list ends. All Threads threads of the block.
+template <int Threads, class Rows, class Lists>
+SERAC_DEVICE void write_window(list_storage<Threads>& shared, const std::uint32_t* columns, const Rows& rows, int pair,
+                               int window, std::uint32_t most, const Lists& lists) {
+  constexpr int window_rows = 4 * Threads;
+  const std::int64_t row_count = rows.count(pair), first_row = std::int64_t{window} * window_rows;
   columns += rows.first(pair);  // aligned to 16 bytes
 
   const auto matches_of_four = [&](std::int64_t row) {  // as bits
@@ -124,22 +130,14 @@ __global__ void __launch_bounds__(list_threads)
     return bits;
   };
 
-  using reduce = cub::BlockReduce<matches_before, list_threads>;
-  using scan = cub::BlockScan<std::uint32_t, list_threads>;
-  __shared__ union {
-    typename reduce::TempStorage reduce;
-    typename scan::TempStorage scan;
-  } storage;
-  __shared__ matches_before before;
-
   matches_before mine{0, 0};  // matches of earlier pairs, and of this pair's earlier rows
-  for (int p = static_cast<int>(threadIdx.x); p < pair; p += list_threads) mine.pairs += (min)(rows.matches(p), most);
+  for (int p = static_cast<int>(threadIdx.x); p < pair; p += Threads) mine.pairs += (min)(rows.matches(p), most);
 #pragma unroll 2
-  for (int window = 0; window < static_cast<int>(blockIdx.x); ++window) {
-    mine.rows += __popc(matches_of_four(window * std::int64_t{list_window} + 4 * threadIdx.x));
+  for (int before = 0; before < window; ++before) {
+    mine.rows += __popc(matches_of_four(before * std::int64_t{window_rows} + 4 * threadIdx.x));
   }
-  const matches_before sum = reduce(storage.reduce).Sum(mine);
-  if (threadIdx.x == 0) before = sum;
+  const matches_before sum = cub::BlockReduce<matches_before, Threads>(shared.reduce).Sum(mine);
+  if (threadIdx.x == 0) shared.before = sum;
   __syncthreads();
 
   const std::int64_t row = first_row + 4 * threadIdx.x;
@@ -151,17 +149,31 @@ __global__ void __launch_bounds__(list_threads)
     for (int i = 0; row + i < row_count; ++i) bits |= (columns[row + i] != row_verdicts::no_match ? 1u : 0u) << i;
   }
   std::uint32_t prefix, total;
-  scan(storage.scan).ExclusiveSum(static_cast<std::uint32_t>(__popc(bits)), prefix, total);
+  cub::BlockScan<std::uint32_t, Threads>(shared.scan)
+      .ExclusiveSum(static_cast<std::uint32_t>(__popc(bits)), prefix, total);
 
-  const std::int64_t list = lists.first() + before.pairs;
-  std::int64_t place = before.rows + prefix;
+  const std::int64_t list = lists.first() + shared.before.pairs;
+  std::int64_t place = shared.before.rows + prefix;
   for (; bits != 0 && place < most; bits &= bits - 1, ++place) {
     const std::int64_t matched = row + __ffs(static_cast<int>(bits)) - 1;
     lists.pairs[list + place] = {static_cast<std::uint32_t>(matched), columns[matched]};
   }
-  if (threadIdx.x == 0 && first_row + list_window >= row_count) {
-    lists.end(pair, list + (min)(before.rows + total, std::int64_t{most}));
+  if (threadIdx.x == 0 && first_row + window_rows >= row_count) {
+    lists.end(pair, list + (min)(shared.before.rows + total, std::int64_t{most}));
   }
+}
+
+/// Writes the matches of `columns` in order of pairs and rows, at most `most` of each pair, and where each list ends;
+/// see write_window. One launch: every block counts the matches in front of its own rows once more.
+/// Launch: list_threads threads, grid (windows of list_window rows of the largest pair, at least 1; pairs).
+template <class Rows, class Lists>
+__global__ void __launch_bounds__(list_threads)
+    write_lists(const std::uint32_t* columns, Rows rows, std::uint32_t most, Lists lists) {
+  detail::wait_for_previous_kernel();
+  const auto pair = static_cast<int>(blockIdx.y), window = static_cast<int>(blockIdx.x);
+  if (std::int64_t{window} * list_window >= rows.count(pair) && window > 0) return;
+  __shared__ list_storage<list_threads> shared;
+  write_window(shared, columns, rows, pair, window, most, lists);
 }
 
 }  // namespace serac::kernel

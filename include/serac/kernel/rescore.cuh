@@ -34,24 +34,29 @@ SERAC_DEVICE void take_chunk(top2& chunks, int chunk, std::int32_t value) {
   chunks.best = greater ? value : chunks.best;
 }
 
-/// Which rows can still match: the candidates, sorted by the chunk of their best within each window of rows. No row has
-/// a column yet. Launch: row_window threads, grid (windows of the largest pair, pairs).
-template <class Acceptance>
-__global__ void __launch_bounds__(row_window)
-    scan_rows(const chunk_pair* pairs, const std::int32_t* maxima, Acceptance accept, row_verdicts verdicts) {
-  detail::wait_for_previous_kernel();
-  const chunk_pair& pair = pairs[gridDim.y - 1 - blockIdx.y];  // those that pass 1 left last are still in the cache
-  const int first_row = static_cast<int>(blockIdx.x) * row_window;
-  if (first_row >= pair.left_count) return;
+/// Shared memory of `scan_window`.
+template <int Threads>
+struct scan_storage {
+  static constexpr int parts = Threads / (row_window / 4);  // a thread looks at four rows, in a part of the chunks
+  top2 part_of_row[parts][row_window];
+  std::uint32_t in_bin[row_window], bin_start[row_window];  // chunks are fewer
+  typename cub::BlockScan<std::uint32_t, Threads>::TempStorage scan;
+};
+
+/// Which of a window's rows can still match: the candidates, sorted by the chunk of their best. No row has a column
+/// yet. All Threads threads of the block, at least row_window; `pair_number` is that of `verdicts`.
+template <int Threads, class Acceptance>
+SERAC_DEVICE void scan_window(scan_storage<Threads>& shared, const chunk_pair& pair, int pair_number, int window,
+                              const std::int32_t* maxima, const Acceptance& accept, const row_verdicts& verdicts) {
+  static_assert(Threads >= row_window);
+  const int first_row = window * row_window;
   const int thread = static_cast<int>(threadIdx.x);
 
-  // A thread looks at four rows, in a quarter of the chunks.
-  constexpr int parts = 4, rows_at_once = 4, threads_of_part = row_window / rows_at_once;
-  __shared__ top2 part_of_row[parts][row_window];
-  __shared__ std::uint32_t in_bin[row_window], bin_start[row_window];  // chunks are fewer than threads
-  in_bin[thread] = 0;
-  {
-    const int part = thread / threads_of_part, row = thread % threads_of_part * rows_at_once;
+  constexpr int parts = scan_storage<Threads>::parts, rows_at_once = 4, threads_of_part = row_window / rows_at_once;
+  if (thread < row_window) shared.in_bin[thread] = 0;
+  if (window == 0 && thread < pair.column_chunks) verdicts.chunk_matches[pair.first_chunk + thread] = 0;
+  if (const int part = thread / threads_of_part; part < parts) {
+    const int row = thread % threads_of_part * rows_at_once;
     const int first_chunk = pair.column_chunks * part / parts, end_chunk = pair.column_chunks * (part + 1) / parts;
     top2 chunks[rows_at_once];
     if (first_row + row < pair.row_stride) {
@@ -65,39 +70,56 @@ __global__ void __launch_bounds__(row_window)
       }
     }
 #pragma unroll
-    for (int i = 0; i < rows_at_once; ++i) part_of_row[part][row + i] = chunks[i];
+    for (int i = 0; i < rows_at_once; ++i) shared.part_of_row[part][row + i] = chunks[i];
   }
   __syncthreads();
 
-  top2 chunks = part_of_row[0][thread];
-#pragma unroll
-  for (int part = 1; part < parts; ++part) {
-    const top2 other = part_of_row[part][thread];
-    take_chunk(chunks, other.index, other.best);
-    chunks.second = (max)(chunks.second, other.second);
-  }
   const int row = first_row + thread;
-  const bool candidate = row < pair.left_count && chunks.best > 0 && accept(chunks.best, chunks.second);
-  if (row < pair.left_count) verdicts.columns[pair.first_row + row] = row_verdicts::no_match;
-  const std::uint32_t place = candidate ? atomicAdd(&in_bin[chunks.index], 1u) : 0;
+  const bool exists = thread < row_window && row < pair.left_count;
+  top2 chunks;
+  if (thread < row_window) {
+    chunks = shared.part_of_row[0][thread];
+#pragma unroll
+    for (int part = 1; part < parts; ++part) {
+      const top2 other = shared.part_of_row[part][thread];
+      take_chunk(chunks, other.index, other.best);
+      chunks.second = (max)(chunks.second, other.second);
+    }
+  }
+  const bool candidate = exists && chunks.best > 0 && accept(chunks.best, chunks.second);
+  if (exists) verdicts.columns[pair.first_row + row] = row_verdicts::no_match;
+  const std::uint32_t place = candidate ? atomicAdd(&shared.in_bin[chunks.index], 1u) : 0;
 
+  const bool in_use = thread < row_window && thread < pair.column_chunks;  // this thread's chunk is
   if (__syncthreads_or(candidate)) {
-    using scan = cub::BlockScan<std::uint32_t, row_window>;
-    __shared__ typename scan::TempStorage storage;
-    std::uint32_t start;
-    scan(storage).ExclusiveSum(in_bin[thread], start);
-    bin_start[thread] = start;
+    std::uint32_t start, found;
+    cub::BlockScan<std::uint32_t, Threads>(shared.scan).ExclusiveSum(in_use ? shared.in_bin[thread] : 0, start, found);
+    if (thread < row_window) shared.bin_start[thread] = start;
     __syncthreads();
     if (candidate) {
-      verdicts.candidates[pair.first_row + first_row + bin_start[chunks.index] + place] = {row, chunks.second};
+      verdicts.candidates[pair.first_row + first_row + shared.bin_start[chunks.index] + place] = {row, chunks.second};
     }
-  } else {
-    bin_start[thread] = 0;
+    if (thread == 0) atomicAdd(&verdicts.candidate_count[pair_number], found);
+  } else if (thread < row_window) {
+    shared.bin_start[thread] = 0;
   }
-  if (thread < pair.column_chunks) {
-    verdicts.bins[pair.first_bin + std::int64_t{thread} * row_windows(pair.left_count) + blockIdx.x] =
-        bin_start[thread] << 16 | in_bin[thread];
+  if (in_use) {
+    verdicts.bins[pair.first_bin + std::int64_t{thread} * row_windows(pair.left_count) + window] =
+        shared.bin_start[thread] << 16 | shared.in_bin[thread];
   }
+}
+
+/// Which rows of many pairs can still match; see scan_window. Launch: row_window threads, grid (windows of the largest
+/// pair, pairs).
+template <class Acceptance>
+__global__ void __launch_bounds__(row_window)
+    scan_rows(const chunk_pair* pairs, const std::int32_t* maxima, Acceptance accept, row_verdicts verdicts) {
+  detail::wait_for_previous_kernel();
+  const auto number = static_cast<int>(gridDim.y - 1 - blockIdx.y);  // those that pass 1 left last are in the cache
+  const auto window = static_cast<int>(blockIdx.x);
+  if (window * row_window >= pairs[number].left_count) return;
+  __shared__ scan_storage<row_window> shared;
+  scan_window<row_window>(shared, pairs[number], number, window, maxima, accept, verdicts);
 }
 
 /// Places of the candidates of a chunk among the candidates (and what they became) of their pair, up to Capacity at a
@@ -136,95 +158,114 @@ SERAC_DEVICE void visit_candidates(candidate_places<Threads, Capacity>& places, 
   }
 }
 
-/// Rescores the winning chunk of every row that can match, and hands its exact state to `judge(pair_number, first_row,
-/// place, row, state)`: `first_row` is where the pair's rows and candidates stand in `verdicts`, `place` the candidate
-/// among them. All lanes of a warp call it together, with row = -1 where a lane has none. Launch: rescore_threads
-/// threads, grid (most column chunks of a pair, parts, pairs): `parts` blocks share the rows of each chunk.
-template <class Layout, class Judge>
-__global__ void __launch_bounds__(rescore_threads)
-    rescore_rows(const chunk_pair* pairs, descriptor_view<typename Layout::element> left,
-                 descriptor_view<typename Layout::element> right, row_verdicts verdicts, Judge judge) {
-  detail::wait_for_previous_kernel();
-  const chunk_pair& pair = pairs[blockIdx.z];
-  const int chunk = static_cast<int>(blockIdx.x);
-  if (chunk >= pair.column_chunks) return;
+/// Shared memory of `rescore_chunk`; `Scoring` is that of a block::rescore.
+template <int Threads, class Scoring>
+struct rescore_storage {
+  Scoring scoring;
+  candidate_places<Threads, rescore_rows_at_once> places;
+  candidate_row rows[rescore_rows_at_once];
+};
+
+/// Rescores the candidates of a chunk, and hands their exact states to `judge(pair_number, pair, chunk, place, row,
+/// state)`: `place` is the candidate's among those of the pair.
+/// All lanes of a warp call it together, with row = -1 where a lane has none. `part` of `parts` blocks that share the
+/// candidates. All Threads threads of the block.
+template <class Layout, int Threads, class Scoring, class Judge>
+SERAC_DEVICE void rescore_chunk(rescore_storage<Threads, Scoring>& shared, const chunk_pair& pair, int pair_number,
+                                int chunk, int part, int parts, const descriptor_view<typename Layout::element>& left,
+                                const descriptor_view<typename Layout::element>& right, const row_verdicts& verdicts,
+                                const Judge& judge) {
   const int chunk_columns = pair.chunk_tiles * Layout::tile_columns;
   const int first_column = chunk * chunk_columns;
   const auto* const queries = left.data + std::int64_t{pair.left_first} * left.stride;
   const auto* const members = right.data + (std::int64_t{pair.right_first} + first_column) * right.stride;
-
-  constexpr int list_rows = rescore_rows_at_once;
-  __shared__ block::rescore_tiles<Layout::width> tiles;
-  __shared__ candidate_places<rescore_threads, list_rows> places;
-  __shared__ candidate_row rows[list_rows];
-  visit_candidates(places, verdicts, pair, chunk, [&](int count) {
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += rescore_threads) {
-      rows[i] = verdicts.candidates[pair.first_row + places.place[i]];
+  auto& rows = shared.rows;
+  visit_candidates(shared.places, verdicts, pair, chunk, [&](int count) {
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += Threads) {
+      rows[i] = verdicts.candidates[pair.first_row + shared.places.place[i]];
     }
     __syncthreads();
-    block::rescore<typename Layout::element, Layout::width, rescore_threads>(
-        tiles, count, static_cast<int>(blockIdx.y), static_cast<int>(gridDim.y),
-        [&](int i) { return queries + rows[i].row * left.stride; },
+    block::rescore<typename Layout::element, Layout::width, Threads>(
+        shared.scoring, count, part, parts, [&](int i) { return queries + rows[i].row * left.stride; },
         (min)(chunk_columns, pair.right_count - first_column), [&](int m) { return members + m * right.stride; },
         [&](int m) { return first_column + m; },
         [&](int i, top2 state) {
           const candidate_row of = i < 0 ? candidate_row{-1, 0} : rows[i];
           state.second = (max)(state.second, of.second);
-          judge(static_cast<int>(blockIdx.z), pair.first_row, i < 0 ? 0 : places.place[i], of.row, state);
+          judge(pair_number, pair, chunk, i < 0 ? 0 : shared.places.place[i], of.row, state);
         });
   });
 }
 
-/// Takes a row's match back where its column prefers another row or fails the test itself: where any other row's score
-/// with the column is too great for the match to be accepted beside it. Acceptance is monotone, so that this is asked
-/// of each row by itself; and no row's score is above its maximum of the column's chunk, so that only rows are asked
-/// whose maximum is too great for some match of the chunk: they are gathered, and scored with all its matched columns.
-/// Launch: column_threads threads, grid (most column chunks of a pair, parts, pairs): `parts` blocks share the rows.
-template <class Layout, class Acceptance>
-__global__ void __launch_bounds__(column_threads, 4)
-    test_columns(const chunk_pair* pairs, descriptor_view<typename Layout::element> left,
-                 descriptor_view<typename Layout::element> right, const std::int32_t* maxima, Acceptance accept,
-                 row_verdicts verdicts) {
+/// Rescores the winning chunk of every row that can match; see rescore_chunk. Launch: rescore_threads threads, grid
+/// (most column chunks of a pair, parts, pairs).
+template <class Layout, class Judge>
+__global__ void __launch_bounds__(rescore_threads)
+    rescore_rows(const chunk_pair* pairs, descriptor_view<typename Layout::element> left,
+                 descriptor_view<typename Layout::element> right, row_verdicts verdicts, Judge judge) {
   detail::wait_for_previous_kernel();
-  const chunk_pair& pair = pairs[blockIdx.z];
-  const int chunk = static_cast<int>(blockIdx.x);
-  if (chunk >= pair.column_chunks) return;
+  const auto number = static_cast<int>(blockIdx.z), chunk = static_cast<int>(blockIdx.x);
+  if (chunk >= pairs[number].column_chunks || verdicts.candidate_count[number] == 0) return;
+  __shared__ rescore_storage<rescore_threads, block::rescore_tiles<Layout::width>> shared;
+  rescore_chunk<Layout>(shared, pairs[number], number, chunk, static_cast<int>(blockIdx.y), static_cast<int>(gridDim.y),
+                        left, right, verdicts, judge);
+}
+
+/// Shared memory of `test_chunk`.
+template <int Threads>
+struct test_storage {
+  static constexpr int list_rows = 512;    // matches looked at together
+  static constexpr int rival_rows = 6144;  // rivals scored together, at most
+  candidate_places<Threads, list_rows> places;
+  matched_row matches[list_rows];
+  std::int32_t rivals[rival_rows];
+  int match_count;
+  std::int32_t least_best, least_second;
+};
+
+/// Takes a row's match in a chunk back where its column prefers another row or fails the test itself: where any other
+/// row's score with the column is too great for the match to be accepted beside it. Acceptance is monotone, so that
+/// this is asked of each row by itself; and no row's score is above its maximum of the column's chunk, so that only
+/// rows are asked whose maximum is too great for some match of the chunk: they are gathered, and scored with all its
+/// matched columns. `part` of `parts` blocks that share the rows. All Threads threads of the block.
+template <class Layout, int Threads, class Acceptance>
+SERAC_DEVICE void test_chunk(test_storage<Threads>& shared, const chunk_pair& pair, int pair_number, int chunk,
+                             int part, int parts, const descriptor_view<typename Layout::element>& left,
+                             const descriptor_view<typename Layout::element>& right, const std::int32_t* maxima,
+                             const Acceptance& accept, const row_verdicts& verdicts) {
   const auto* const queries = right.data + std::int64_t{pair.right_first} * right.stride;
   const auto* const members = left.data + std::int64_t{pair.left_first} * left.stride;
   const std::int32_t* const row_maxima = maxima + pair.row_maxima + std::int64_t{chunk} * pair.row_stride;
-
-  constexpr int list_rows = 512;    // matches looked at together
-  constexpr int rival_rows = 6144;  // rivals scored together, at most
-  constexpr int threads = column_threads, warps = threads / 32;
-  constexpr int loads = 8, rows_of_step = loads * column_rows;  // whose maxima are under way
+  constexpr int threads = Threads, warps = threads / 32;
+  constexpr int loads = threads <= column_threads ? 8 : 4, rows_of_step = 4 * loads * threads;  // maxima under way
+  constexpr int ahead = threads <= column_threads ? 1 : 3;  // of a kernel with registers for it
+  constexpr int rival_rows = test_storage<Threads>::rival_rows;
+  static_assert(rows_of_step <= rival_rows);
   using batch = warp::query_batch<typename Layout::element, Layout::width>;
-  __shared__ candidate_places<threads, list_rows> places;
-  __shared__ matched_row matches[list_rows];
-  __shared__ std::int32_t rivals[rival_rows];
-  __shared__ int match_count;
-  __shared__ std::int32_t least_best, least_second;
+  auto& places = shared.places;
+  auto& matches = shared.matches;
+  auto& rivals = shared.rivals;
 
   // This block's rows.
-  const int rows_of_block =
-      detail::round_up(detail::ceil_div(pair.left_count, static_cast<int>(gridDim.y)), column_rows);
-  const int first_row = static_cast<int>(blockIdx.y) * rows_of_block;
+  const int rows_of_block = detail::round_up(detail::ceil_div(pair.left_count, parts), column_rows);
+  const int first_row = part * rows_of_block;
   const int end_row = (min)(pair.left_count, first_row + rows_of_block);
   if (first_row >= end_row) return;
 
   // The maxima of a step of rows, on their way while the step before is looked through.
   const auto row_at = [](int first, int load) { return first + 4 * (load * threads + static_cast<int>(threadIdx.x)); };
-  detail::word_vector<16> ahead[loads];
+  detail::word_vector<16> on_their_way[loads];
   const auto load = [&](int first) {
 #pragma unroll
     for (int k = 0; k < loads; ++k) {
       const int row = row_at(first, k);
-      ahead[k] = row < end_row ? detail::load_vector<16>(row_maxima + row) : detail::word_vector<16>{};
+      on_their_way[k] = row < end_row ? detail::load_vector<16>(row_maxima + row) : detail::word_vector<16>{};
     }
   };
 
   visit_candidates(places, verdicts, pair, chunk, [&](int count) {
     load(first_row);
-    if (threadIdx.x == 0) match_count = 0, least_best = least_second = 0x7fffffff;
+    if (threadIdx.x == 0) shared.match_count = 0, shared.least_best = shared.least_second = 0x7fffffff;
     __syncthreads();
     bool found = false;
     for (int i = static_cast<int>(threadIdx.x); i < count; i += threads) {
@@ -233,17 +274,17 @@ __global__ void __launch_bounds__(column_threads, 4)
                               static_cast<std::int32_t>(words[2]), static_cast<std::int32_t>(words[3])};
       if (match.row < 0) continue;
       found = true;
-      matches[atomicAdd(&match_count, 1)] = match;
-      atomicMin(&least_best, match.best);
-      atomicMin(&least_second, match.second);
+      matches[atomicAdd(&shared.match_count, 1)] = match;
+      atomicMin(&shared.least_best, match.best);
+      atomicMin(&shared.least_second, match.second);
     }
     if (!__syncthreads_or(found)) return;
     int rival_count = 0;  // the same in all threads
     for (int first = first_row; first < end_row; first += rows_of_step) {
-      const std::int32_t best = least_best, second = least_second;
+      const std::int32_t best = shared.least_best, second = shared.least_second;
       detail::word_vector<16> values[loads];
 #pragma unroll
-      for (int k = 0; k < loads; ++k) values[k] = ahead[k];
+      for (int k = 0; k < loads; ++k) values[k] = on_their_way[k];
       load(first + rows_of_step);
       std::uint32_t rival_bits = 0;  // of the rows of this thread
       static_assert(4 * loads <= 32);
@@ -258,7 +299,8 @@ __global__ void __launch_bounds__(column_threads, 4)
         }
       }
       int place, found_by_all;
-      typename decltype(places)::scan(places.storage).ExclusiveSum(__popc(rival_bits), place, found_by_all);
+      typename candidate_places<Threads, test_storage<Threads>::list_rows>::scan(places.storage)
+          .ExclusiveSum(__popc(rival_bits), place, found_by_all);
       place += rival_count;
       for (; rival_bits != 0; rival_bits &= rival_bits - 1, ++place) {
         const int bit = __ffs(static_cast<int>(rival_bits)) - 1;
@@ -269,7 +311,7 @@ __global__ void __launch_bounds__(column_threads, 4)
       if (rival_count <= rival_rows - rows_of_step && first + rows_of_step < end_row) continue;
 
       // Batches of columns, each with all rivals or a part of them, dealt out to the warps.
-      const int batches = detail::ceil_div(match_count, batch::queries);
+      const int batches = detail::ceil_div(shared.match_count, batch::queries);
       const int splits = detail::ceil_div(warps, batches);  // of the rivals, so that all warps have some
       const int rivals_of_split = detail::round_up(detail::ceil_div(rival_count, splits), 16);
       for (int task = static_cast<int>(threadIdx.x) / 32; task < batches * splits; task += warps) {
@@ -277,9 +319,9 @@ __global__ void __launch_bounds__(column_threads, 4)
         const int rivals_of_task = (min)(rivals_of_split, rival_count - first_rival);
         if (rivals_of_task <= 0) continue;
         batch columns;
-        columns.load((min)(batch::queries, match_count - first_match),
+        columns.load((min)(batch::queries, shared.match_count - first_match),
                      [&](int slot) { return queries + matches[first_match + slot].column * right.stride; });
-        columns.score_gathered(
+        columns.template score_gathered<ahead>(
             rivals_of_task, [&](int m) { return members + rivals[first_rival + m] * left.stride; },
             [&](int m) { return rivals[first_rival + m]; });
         top2 states[4];
@@ -287,14 +329,14 @@ __global__ void __launch_bounds__(column_threads, 4)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int lane = static_cast<int>(threadIdx.x) % 32, m = first_match + lane / 4 + 8 * i;
-          if (lane % 4 != 0 || m >= match_count) continue;
+          if (lane % 4 != 0 || m >= shared.match_count) continue;
           // The match's own row is a rival of it. Where it is not the best here it is elsewhere, or it has been beaten.
           const matched_row match = matches[m];
           const std::int32_t other = states[i].index == match.row ? states[i].second : states[i].best;
           const bool passes = other <= match.second || accept(match.best, (min)(other, match.best));
           if (!passes && atomicExch(&verdicts.columns[pair.first_row + match.row], row_verdicts::no_match) !=
                              row_verdicts::no_match) {
-            atomicAdd(&verdicts.taken_back[blockIdx.z], 1u);
+            atomicAdd(&verdicts.taken_back[pair_number], 1u);
           }
         }
       }
@@ -305,19 +347,59 @@ __global__ void __launch_bounds__(column_threads, 4)
   });
 }
 
+/// Shared memory of `find_matched_chunks`.
+template <int Threads>
+struct matched_chunks {
+  typename cub::BlockScan<int, Threads>::TempStorage scan;
+  std::int32_t chunk[Threads];
+};
+
+/// The number of a pair's column chunks that hold matches, which then stand in shared.chunk. All Threads threads of the
+/// block, at least as many as there are chunks.
+template <int Threads>
+SERAC_DEVICE int find_matched_chunks(matched_chunks<Threads>& shared, const chunk_pair& pair,
+                                     const row_verdicts& verdicts) {
+  const int chunk = static_cast<int>(threadIdx.x);
+  const bool matched = chunk < pair.column_chunks && verdicts.chunk_matches[pair.first_chunk + chunk] != 0;
+  int place, count;
+  cub::BlockScan<int, Threads>(shared.scan).ExclusiveSum(matched ? 1 : 0, place, count);
+  if (matched) shared.chunk[place] = chunk;
+  __syncthreads();
+  return count;
+}
+
+/// Takes back the matches that their columns do not return; see test_chunk. Launch: column_threads threads, grid (most
+/// column chunks of a pair, parts, pairs).
+template <class Layout, class Acceptance>
+__global__ void __launch_bounds__(column_threads, 4)
+    test_columns(const chunk_pair* pairs, descriptor_view<typename Layout::element> left,
+                 descriptor_view<typename Layout::element> right, const std::int32_t* maxima, Acceptance accept,
+                 row_verdicts verdicts) {
+  detail::wait_for_previous_kernel();
+  const auto number = static_cast<int>(blockIdx.z), chunk = static_cast<int>(blockIdx.x);
+  if (chunk >= pairs[number].column_chunks || verdicts.chunk_matches[pairs[number].first_chunk + chunk] == 0) return;
+  __shared__ test_storage<column_threads> shared;
+  test_chunk<Layout>(shared, pairs[number], number, chunk, static_cast<int>(blockIdx.y), static_cast<int>(gridDim.y),
+                     left, right, maxima, accept, verdicts);
+}
+
 /// A judge that keeps the column of an accepted row, and lists the row as matched.
 template <class Acceptance>
 struct keep_accepted {
   Acceptance accept;
   row_verdicts verdicts;
 
-  SERAC_DEVICE void operator()(int pair, std::int64_t first_row, int place, int row, const top2& state) const {
+  SERAC_DEVICE void operator()(int number, const chunk_pair& pair, int chunk, int place, int row,
+                               const top2& state) const {
     const bool accepted = row >= 0 && accept(state.best, state.second);
-    if (row >= 0) verdicts.matched[first_row + place] = {accepted ? row : -1, state.index, state.best, state.second};
-    if (accepted) verdicts.columns[first_row + row] = static_cast<std::uint32_t>(state.index);
-    const unsigned lanes = __ballot_sync(0xffffffffu, accepted);
-    if (lanes != 0 && threadIdx.x % 32 == 0) {
-      atomicAdd(&verdicts.matched_count[pair], static_cast<std::uint32_t>(__popc(lanes)));
+    if (row >= 0) {
+      verdicts.matched[pair.first_row + place] = {accepted ? row : -1, state.index, state.best, state.second};
+    }
+    if (accepted) verdicts.columns[pair.first_row + row] = static_cast<std::uint32_t>(state.index);
+    const auto count = static_cast<std::uint32_t>(__popc(__ballot_sync(0xffffffffu, accepted)));
+    if (count != 0 && threadIdx.x % 32 == 0) {
+      atomicAdd(&verdicts.matched_count[number], count);
+      atomicAdd(&verdicts.chunk_matches[pair.first_chunk + chunk], count);
     }
   }
 };
@@ -326,7 +408,7 @@ struct keep_accepted {
 struct keep_state {
   top2* states;
 
-  SERAC_DEVICE void operator()(int, std::int64_t, int, int row, const top2& state) const {
+  SERAC_DEVICE void operator()(int, const chunk_pair&, int, int, int row, const top2& state) const {
     if (row >= 0) states[row] = state;
   }
 };
