@@ -4,11 +4,13 @@
 /// Both passes of the tensor-core matcher for one pair of images in one launch.
 #pragma once
 
-#include <cooperative_groups.h>
-
 #include <serac/kernel/chunk_maxima_wgmma.cuh>
 #include <serac/kernel/compact.cuh>
 #include <serac/kernel/rescore.cuh>
+
+#ifdef SERAC_HAS_WGMMA
+#include <cooperative_groups.h>
+#endif
 
 namespace serac::kernel {
 
