@@ -227,6 +227,13 @@ std::vector<std::int64_t> database::matched_pair_ids() {
   return ids;
 }
 
+std::vector<match_header> database::match_headers() {
+  std::vector<match_header> all;
+  statement row(*this, "SELECT pair_id, rows, cols, length(CAST(data AS BLOB)) FROM matches ORDER BY pair_id");
+  while (row.step()) all.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3)});
+  return all;
+}
+
 void database::visit_matches(const std::function<void(const match_row&)>& visit) {
   statement row(*this, "SELECT pair_id, rows, cols, data FROM matches ORDER BY pair_id");
   while (row.step()) visit({row.integer(0), row.integer(1), row.integer(2), row.blob(3), row.bytes(3)});

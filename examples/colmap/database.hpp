@@ -59,6 +59,11 @@ struct match_row {
   std::size_t bytes;
 };
 
+/// The same without its data.
+struct match_header {
+  std::int64_t pair_id, rows, cols, bytes;
+};
+
 /// A camera: COLMAP's number of its model, and its parameters.
 struct camera {
   std::int64_t model = -1;
@@ -106,6 +111,8 @@ class database {
 
   /// The keys of all pairs that have a matches row, ascending.
   std::vector<std::int64_t> matched_pair_ids();
+  /// In order of pair_id.
+  std::vector<match_header> match_headers();
   /// Every row of the matches table in order of pair_id.
   void visit_matches(const std::function<void(const match_row&)>& visit);
   /// The matches of one pair, columns as stored; throws unless the row is a well-formed list.

@@ -23,6 +23,7 @@
 #include "match_run.hpp"
 #include "pair_generator.hpp"
 #include "ranks.hpp"
+#include "report.hpp"
 
 namespace {
 
@@ -41,6 +42,7 @@ struct arguments {
   std::size_t listed = 20;
   std::size_t cache_mib = 1024, memory_budget_mib = 0;
   bool dry_run = false, hash = false;
+  report_settings report;
 };
 
 /// The spellings of an option in COLMAP 3.x and 4.x.
@@ -66,13 +68,17 @@ CLI::Option* add_boolean(CLI::App& command, const std::string& names, Boolean& v
   return command.add_option(names, value, help)->check(CLI::IsMember({"0", "1", "false", "true"}))->type_name("0|1");
 }
 
-void add_database_options(CLI::App& command, arguments& given) {
+void add_database(CLI::App& command, arguments& given) {
   command.add_option("--database_path", given.database_path, "the COLMAP database")->required()->type_name("FILE");
-  command.add_flag("--hash", given.hash, "print the SHA-256 over all match blobs in order of pair_id");
   command.add_option("--lock_timeout", given.lock_timeout, "seconds to wait while another process locks the database")
       ->check(CLI::Range(0.0, 1e6))
       ->check(not_nan)
       ->capture_default_str();
+}
+
+void add_database_options(CLI::App& command, arguments& given) {
+  add_database(command, given);
+  command.add_flag("--hash", given.hash, "print the SHA-256 over all match blobs in order of pair_id");
 }
 
 void add_matching_options(CLI::App& command, arguments& given) {
@@ -113,6 +119,27 @@ void add_matching_options(CLI::App& command, arguments& given) {
       ->capture_default_str();
   command.add_option(spellings("num_threads"), settings.where.num_threads, "threads on the host; -1: all")
       ->check(CLI::Range(-1, 1 << 20))
+      ->capture_default_str();
+}
+
+void add_report_options(CLI::App& command, arguments& given) {
+  report_settings& report = given.report;
+  add_database(command, given);
+  command.add_option("--output", report.output, "the page")->required()->type_name("FILE");
+  command.add_option("--image_path", report.image_path, "the folder of the images")->type_name("FOLDER");
+  command.add_option("--pair", report.pairs, "the names of two images that are drawn; may be given several times")
+      ->type_name("NAME NAME");
+  command.add_option("--drawings", report.drawings, "without --pair: pairs to draw, from the best to the weakest")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  command.add_option("--lines", report.lines, "matches of a drawing that are drawn")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command.add_option("--image_size", report.image_size, "the longer side of an image in the page, in pixels")
+      ->check(CLI::Range(16, 1 << 14))
+      ->capture_default_str();
+  command.add_option("--few", report.few, "images that have matches with no more others than this are listed")
+      ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
 }
 
@@ -211,6 +238,9 @@ int run_command(const ranks& all, int argc, char** argv) {
   CLI::App* const info = app.add_subcommand("info", "say what a database holds");
   add_database_options(*info, given);
 
+  CLI::App* const report = app.add_subcommand("report", "write a page to look at about what is matched");
+  add_report_options(*report, given);
+
   CLI::App* const comparison = app.add_subcommand("compare", "say how the matches of two databases differ");
   comparison->add_option("A", given.path_a, "a database")->required()->type_name("FILE");
   comparison->add_option("B", given.path_b, "another database of the same images")->required()->type_name("FILE");
@@ -246,6 +276,11 @@ int run_command(const ranks& all, int argc, char** argv) {
     database source = open(given.database_path, database::access::read_only, given);
     print_info(source);
     if (given.hash) print_hash(source);
+    return 0;
+  }
+  if (*report) {
+    database source = open(given.database_path, database::access::read_only, given);
+    write_report(source, given.report);
     return 0;
   }
   database a = open(given.path_a, database::access::read_only, given);
