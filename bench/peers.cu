@@ -214,8 +214,8 @@ struct pair_memory {
   bench::device_array<std::uint8_t> left, right;
   bench::device_array<serac::match_pair> pairs;
   bench::device_array<std::uint32_t> count;
-  bench::device_array<std::int32_t> limits;
   serac::match_options options;
+  bench::device_array<std::int32_t> limits;
 
   explicit pair_memory(const bench::images& data)
       : left(data.left),
