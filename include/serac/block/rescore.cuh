@@ -130,7 +130,7 @@ SERAC_DEVICE void rescore(rescore_splits<Threads, Splits>& shared, int query_cou
       batch queries;
       queries.load((min)(batch::queries, query_count - first_query),
                    [&](int slot) { return query(first_query + slot); });
-      queries.template score_gathered<3>(
+      queries.score_gathered(
           members, [&](int m) { return member(first_member + m); }, [&](int m) { return index(first_member + m); });
       top2 states[4];
       queries.finish(states);

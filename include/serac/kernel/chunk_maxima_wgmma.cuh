@@ -88,7 +88,9 @@ struct units_of_pair {
   const CUtensorMap& map;  // of its right image
 
   SERAC_DEVICE wgmma_unit take(int round) const {
-    const std::int64_t number = std::int64_t{round} * gridDim.x + blockIdx.x;
+    int blocks;  // not gridDim.x, which would be kept for what comes after
+    asm volatile("mov.u32 %0, %%nctaid.x;" : "=r"(blocks));
+    const std::int64_t number = std::int64_t{round} * blocks + blockIdx.x;
     return number < Traits::unit_count(pair) ? unit_of_pair<Traits>(pair, 0, static_cast<int>(number)) : wgmma_unit{};
   }
   SERAC_DEVICE const CUtensorMap& right_map(int) const { return map; }
@@ -131,6 +133,9 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
   using element = typename Policy::element;
   using sums = std::int32_t[traits::accumulators];
 
+  int thread = static_cast<int>(threadIdx.x);
+  asm volatile("" : "+r"(thread));  // what follows from it is not kept for what comes after
+
   std::uint8_t* const rows = shared;                                             // (stages, panels, 64, swizzle)
   std::uint8_t* const columns = rows + traits::stages * traits::row_tile_bytes;  // (2, consumers, panels, N, swizzle)
   struct control {
@@ -142,7 +147,7 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
   static_assert(sizeof(control) <= 512);
   auto& sync = *reinterpret_cast<control*>(shared + traits::tiles_bytes);
 
-  if (threadIdx.x == 0) {
+  if (thread == 0) {
     for (int s = 0; s < traits::stages; ++s) {
       sync.rows_full[s].init(1);
       sync.rows_empty[s].init(traits::consumers);
@@ -160,10 +165,10 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
   __syncthreads();
   detail::wait_for_previous_kernel();
 
-  const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x / 128), 0);
+  const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(thread / 128), 0);
   if (warpgroup == traits::consumers) {
     detail::lower_registers<traits::producer_registers>();
-    if (threadIdx.x == traits::consumers * 128 + 32) {
+    if (thread == traits::consumers * 128 + 32) {
       // Scheduler: one thread takes units, a few ahead.
       for (int round = 0;; ++round) {
         const int slot = round % traits::units;
@@ -173,7 +178,7 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
         sync.unit_full[slot].arrive();
         if (unit.row_tiles == 0) break;
       }
-    } else if (threadIdx.x == traits::consumers * 128) {
+    } else if (thread == traits::consumers * 128) {
       // Producer: one thread keeps the copies going.
       unsigned phases = 0;  // of the banks of row tiles, a bit each
       for (int round = 0;; ++round) {
@@ -210,9 +215,9 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
   } else {
     // Consumers: the products of one tile run while the maxima of the last are taken.
     detail::raise_registers<traits::consumer_registers>();
-    const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32 % 4;
-    const bool leader = threadIdx.x % 128 == 0;
+    const int lane = thread % 32;
+    const int warp = thread / 32 % 4;
+    const bool leader = thread % 128 == 0;
     const detail::wgmma_tile<traits::swizzle> row_tile(rows);
     unsigned phases = 0;  // as the producer's
 

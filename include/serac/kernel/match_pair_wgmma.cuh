@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
   const auto grid = cooperative_groups::this_grid();
   const chunk_pair& pair = problem.pair;
   const row_verdicts& verdicts = problem.verdicts;
-  const auto block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+  const auto block = static_cast<int>(blockIdx.x);
   std::uint8_t* const shared = wgmma_shared();
 
   if (block == 0 && threadIdx.x == 0) {
@@ -50,6 +50,7 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
                                    problem.maxima);
   share_registers<traits>();
   grid.sync();
+  const auto blocks = static_cast<int>(gridDim.x);
 
   auto& scanning = *reinterpret_cast<scan_storage<threads>*>(shared);
   for (int window = block; window < row_windows(pair.left_count); window += blocks) {

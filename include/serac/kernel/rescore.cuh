@@ -238,7 +238,6 @@ SERAC_DEVICE void test_chunk(test_storage<Threads>& shared, const chunk_pair& pa
   const std::int32_t* const row_maxima = maxima + pair.row_maxima + std::int64_t{chunk} * pair.row_stride;
   constexpr int threads = Threads, warps = threads / 32;
   constexpr int loads = threads <= column_threads ? 8 : 4, rows_of_step = 4 * loads * threads;  // maxima under way
-  constexpr int ahead = threads <= column_threads ? 1 : 3;  // of a kernel with registers for it
   constexpr int rival_rows = test_storage<Threads>::rival_rows;
   static_assert(rows_of_step <= rival_rows);
   using batch = warp::query_batch<typename Layout::element, Layout::width>;
@@ -254,12 +253,12 @@ SERAC_DEVICE void test_chunk(test_storage<Threads>& shared, const chunk_pair& pa
 
   // The maxima of a step of rows, on their way while the step before is looked through.
   const auto row_at = [](int first, int load) { return first + 4 * (load * threads + static_cast<int>(threadIdx.x)); };
-  detail::word_vector<16> on_their_way[loads];
+  detail::word_vector<16> ahead[loads];
   const auto load = [&](int first) {
 #pragma unroll
     for (int k = 0; k < loads; ++k) {
       const int row = row_at(first, k);
-      on_their_way[k] = row < end_row ? detail::load_vector<16>(row_maxima + row) : detail::word_vector<16>{};
+      ahead[k] = row < end_row ? detail::load_vector<16>(row_maxima + row) : detail::word_vector<16>{};
     }
   };
 
@@ -284,7 +283,7 @@ SERAC_DEVICE void test_chunk(test_storage<Threads>& shared, const chunk_pair& pa
       const std::int32_t best = shared.least_best, second = shared.least_second;
       detail::word_vector<16> values[loads];
 #pragma unroll
-      for (int k = 0; k < loads; ++k) values[k] = on_their_way[k];
+      for (int k = 0; k < loads; ++k) values[k] = ahead[k];
       load(first + rows_of_step);
       std::uint32_t rival_bits = 0;  // of the rows of this thread
       static_assert(4 * loads <= 32);
@@ -321,7 +320,7 @@ SERAC_DEVICE void test_chunk(test_storage<Threads>& shared, const chunk_pair& pa
         batch columns;
         columns.load((min)(batch::queries, shared.match_count - first_match),
                      [&](int slot) { return queries + matches[first_match + slot].column * right.stride; });
-        columns.template score_gathered<ahead>(
+        columns.score_gathered(
             rivals_of_task, [&](int m) { return members + rivals[first_rival + m] * left.stride; },
             [&](int m) { return rivals[first_rival + m]; });
         top2 states[4];

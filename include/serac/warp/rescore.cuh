@@ -74,8 +74,8 @@ class query_batch {
   }
 
   /// Scores `member_count` members: `member(m)` is the descriptor of member m (Width bytes, aligned to 16), each of
-  /// which is read once; `Ahead` groups of 16 are on their way at a time. Otherwise as `score`.
-  template <int Ahead = 1, class Member, class Index>
+  /// which is read once. Otherwise as `score`.
+  template <class Member, class Index>
   SERAC_DEVICE void score_gathered(int member_count, Member member, Index index) {
     for (int first = 0; first < member_count; first += most_members) {
       const int count = (min)(most_members, member_count - first);
@@ -95,7 +95,7 @@ class query_batch {
         }
         return of;
       };
-      score_fragments<Ahead>(count, load, [&](int m) { return index(first + m); });
+      score_fragments(count, load, [&](int m) { return index(first + m); });
     }
   }
 
@@ -172,8 +172,8 @@ class query_batch {
   };
 
   /// Takes in the scores of `member_count` members, at most most_members: `load(first)` gives the fragments of 16 of
-  /// them, called for first = 0, 16, ... (also behind the last), Ahead times in a row.
-  template <int Ahead = 1, class Load, class Index>
+  /// them, called for first = 0, 16, ...
+  template <class Load, class Index>
   SERAC_DEVICE void score_fragments(int member_count, Load load, Index index) {
     constexpr std::uint32_t first_code = (1u << code_bits) - 1;
     thread::packed_top2 packed[4];
@@ -181,20 +181,13 @@ class query_batch {
     const auto key = [&](std::int32_t sum, std::uint32_t of) {
       return (static_cast<std::uint32_t>(is_signed ? (max)(sum, 0) : sum) << code_bits) + of;
     };
-    for (int first = 0; first < member_count; first += 16 * Ahead) {
-      fragments members[Ahead];
+    for (int first = 0; first < member_count; first += 16, code -= 4) {
+      const products sums = multiply(load(first));
 #pragma unroll
-      for (int a = 0; a < Ahead; ++a) members[a] = load(first + 16 * a);
+      for (int s = 0; s < 2; ++s) {
+        const std::uint32_t of = code - 2 * s;
 #pragma unroll
-      for (int a = 0; a < Ahead; ++a, code -= 4) {
-        if (a > 0 && first + 16 * a >= member_count) break;
-        const products sums = multiply(members[a]);
-#pragma unroll
-        for (int s = 0; s < 2; ++s) {
-          const std::uint32_t of = code - 2 * s;
-#pragma unroll
-          for (int i = 0; i < 4; ++i) packed[i].push(key(sums.of(i, s, 0), of), key(sums.of(i, s, 1), of - 1));
-        }
+        for (int i = 0; i < 4; ++i) packed[i].push(key(sums.of(i, s, 0), of), key(sums.of(i, s, 1), of - 1));
       }
     }
     const int lane = threadIdx.x % 32;
