@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include <serac/neighbors.hpp>
 #include <serac/output.hpp>
 
 namespace serac {
@@ -20,6 +21,13 @@ struct match_list {
 struct nearest2_list {
   std::vector<top2> rows;
   std::vector<top2> columns;  ///< empty unless asked for
+};
+
+/// The K nearest of the descriptors of two images.
+template <int K>
+struct neighbor_lists {
+  std::vector<neighbors<K>> rows;
+  std::vector<neighbors<K>> columns;  ///< empty unless asked for
 };
 
 }  // namespace serac

@@ -12,6 +12,7 @@
 #include <serac/detail/validate.hpp>
 #include <serac/device/match.cuh>
 #include <serac/device/match_guided.cuh>
+#include <serac/device/nearest.cuh>
 #include <serac/device/nearest2.cuh>
 #include <serac/lists.hpp>
 #include <serac/options.hpp>
@@ -106,6 +107,31 @@ class basic_matcher {
     download(list.rows.data(), output.rows, rows.count);
     download(list.columns.data(), output.columns, column_count);
     return list;
+  }
+
+  /// The K nearest of every row and, if asked, of every column (see device::nearest); options().max_features does not
+  /// cut here. Synchronous.
+  template <int K>
+  neighbor_lists<K> nearest(const view& left, const view& right, bool with_columns = false) {
+    const detail::device_scope scope(device_);
+    check(left, right);
+    const view rows = upload(left, left_, "left.data");
+    const view columns = upload(right, right_, "right.data");
+
+    const std::int64_t column_count = with_columns ? columns.count : 0;
+    auto* const lists = static_cast<neighbors<K>*>(
+        pairs_.reserve(static_cast<std::size_t>(rows.count + column_count) * sizeof(neighbors<K>), "lists"));
+    const nearest_output<K> output{lists, column_count > 0 ? lists + rows.count : nullptr};
+    const std::size_t bytes = device::nearest_workspace<K, Policy>(rows, columns, column_count > 0);
+    throw_on_error(
+        device::nearest<K, Policy>(rows, columns, output, workspace_.reserve(bytes, "workspace"), bytes, stream_));
+
+    neighbor_lists<K> found;
+    found.rows.resize(static_cast<std::size_t>(rows.count));
+    found.columns.resize(static_cast<std::size_t>(column_count));
+    download(found.rows.data(), output.rows, rows.count);
+    download(found.columns.data(), output.columns, column_count);
+    return found;
   }
 
   /// Frees the memory kept for images, lists and workspace.

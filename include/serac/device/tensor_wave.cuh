@@ -400,9 +400,10 @@ std::size_t tensor_workspace_of(std::int64_t left_count, std::int64_t right_coun
 }
 
 /// Every state becomes the identity.
-inline status clear_states(top2* states, std::int64_t count, cudaStream_t stream) noexcept {
+template <class State>
+status clear_states(State* states, std::int64_t count, cudaStream_t stream) noexcept {
   if (count == 0) return {};
-  return launch("clear_states", kernel::clear_states<>, dim3(blocks_for(count, 256)), 256, 0, stream, states, count);
+  return launch("clear_states", kernel::clear_states<State>, dim3(blocks_for(count, 256)), 256, 0, stream, states, count);
 }
 
 /// The exact top-2 of every row by tensor cores: all rows are rescored. Ties go to the smallest column. Both images

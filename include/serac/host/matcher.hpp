@@ -7,17 +7,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include <serac/acceptance.hpp>
 #include <serac/host/match.hpp>
 #include <serac/host/match_guided.hpp>
+#include <serac/host/nearest.hpp>
 #include <serac/lists.hpp>
 #include <serac/options.hpp>
 
 namespace serac::host {
 
-/// Matches descriptors of T (std::uint8_t, std::int8_t or bits8) in host memory, ties broken by Tie.
+/// Matches descriptors of T (see score.hpp) in host memory, ties broken by Tie.
 ///
 /// One thread at a time; make a matcher for each that calls. Its functions throw serac::error and leave it usable.
 /// Cost: 1 MiB of thresholds, and the memory of the largest match so far; see `match` and `nearest2`.
@@ -74,6 +76,22 @@ class basic_matcher {
       detail::fill_states<Tie>(left, right, {list.rows.data(), with_columns ? list.columns.data() : nullptr}, threads_,
                                scratch_.match.pass);
       return list;
+    });
+  }
+
+  /// The K nearest of all rows and, if asked, of all columns (see host::nearest); options().max_features does not cut
+  /// here.
+  template <int K>
+  neighbor_lists<K> nearest(const view& left, const view& right, bool with_columns = false) {
+    static_assert(std::is_same_v<Tie, tie_break::smallest_index>, "nearest breaks ties by index");
+    return guarded("nearest", [&] {
+      throw_on_error(detail::check_views(left, right));
+      neighbor_lists<K> lists;
+      lists.rows.resize(static_cast<std::size_t>(left.count));
+      if (with_columns) lists.columns.resize(static_cast<std::size_t>(right.count));
+      detail::fill_nearest<K>(left, right, {lists.rows.data(), with_columns ? lists.columns.data() : nullptr}, threads_,
+                              scratch_.match.pass);
+      return lists;
     });
   }
 

@@ -7,14 +7,17 @@
 /// validated. Cost: left.count * right.count * width operations of one thread, two times for the columns.
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <serac/lists.hpp>
+#include <serac/neighbors.hpp>
 #include <serac/options.hpp>
 #include <serac/output.hpp>
 #include <serac/top2.hpp>
@@ -172,6 +175,37 @@ nearest2_list nearest2(const descriptor_view<T>& left, const descriptor_view<T>&
   for (std::int64_t i = 0; i < left.count; ++i) list.rows.push_back(row_top2<Tie>(left, right, i, admissible));
   for (std::int64_t j = 0; j < right.count; ++j) list.columns.push_back(column_top2(left, right, j, admissible));
   return list;
+}
+
+/// The K nearest among the scores `score_of(0..count-1)`: all that are above 0, sorted, and of equal ones the smallest
+/// index first.
+template <int K, class ScoreOf>
+neighbors<K> sorted(std::int64_t count, ScoreOf score_of) {
+  std::vector<std::pair<std::int32_t, std::int32_t>> all;  // -score, index
+  for (std::int64_t j = 0; j < count; ++j) {
+    const std::int32_t s = score_of(j);
+    if (s > 0) all.emplace_back(-s, static_cast<std::int32_t>(j));
+  }
+  std::sort(all.begin(), all.end());
+  neighbors<K> list;
+  for (std::size_t i = 0; i < all.size() && i < std::size_t{K}; ++i) {
+    list.at[i].score = -all[i].first;
+    list.at[i].index = all[i].second;
+  }
+  return list;
+}
+
+/// The K nearest of every row and every column.
+template <int K, class T>
+neighbor_lists<K> nearest(const descriptor_view<T>& left, const descriptor_view<T>& right) {
+  neighbor_lists<K> lists;
+  for (std::int64_t i = 0; i < left.count; ++i) {
+    lists.rows.push_back(sorted<K>(right.count, [&](std::int64_t j) { return score(left, i, right, j); }));
+  }
+  for (std::int64_t j = 0; j < right.count; ++j) {
+    lists.columns.push_back(sorted<K>(left.count, [&](std::int64_t i) { return score(left, i, right, j); }));
+  }
+  return lists;
 }
 
 /// distance(s) of the specification.
