@@ -22,6 +22,9 @@ struct signed_bytes : serac::default_policy {
 template <class Policy>
 constexpr auto nearest2 = &serac::device::nearest2<Policy>;
 
+template <int K, class Policy>
+constexpr auto nearest = &serac::device::nearest<K, Policy>;
+
 template <class Policy, class Acceptance>
 serac::status match(const serac::descriptor_view<typename Policy::element>& view, const Acceptance& accept) {
   return serac::device::match<Policy>(view, view, {}, accept, {}, nullptr, 0, nullptr);
@@ -43,6 +46,8 @@ const void* const serac_compile_all[] = {
     reinterpret_cast<const void*>(nearest2<serac::hamming_policy_for<32>>),
     reinterpret_cast<const void*>(nearest2<serac::float_policy_for<512>>),
     reinterpret_cast<const void*>(nearest2<serac::float_policy_for<256, serac::l2<serac::float16>>>),
+    reinterpret_cast<const void*>(nearest<8, serac::default_policy>),
+    reinterpret_cast<const void*>(nearest<8, serac::float_policy_for<512>>),
     reinterpret_cast<const void*>(match<serac::default_policy, serac::angular_acceptance>),
     reinterpret_cast<const void*>(match<serac::default_policy, serac::acceptance_view>),
     reinterpret_cast<const void*>(match<siftgpu, serac::angular_acceptance>),
