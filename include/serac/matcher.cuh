@@ -56,11 +56,11 @@ class basic_matcher {
   }
 
   /// The ordered match list of two images (see device::match). Synchronous.
-  match_list match(const view& left, const view& right) { return match(left, right, angles()); }
+  SERAC_HIDDEN match_list match(const view& left, const view& right) { return match(left, right, angles()); }
 
   /// The same, judged by `accept` (see acceptance.hpp) instead of options().max_ratio and max_distance.
   template <class Acceptance>
-  match_list match(const view& left, const view& right, const Acceptance& accept) {
+  SERAC_HIDDEN match_list match(const view& left, const view& right, const Acceptance& accept) {
     const detail::device_scope scope(device_);
     check(left, right);
     return list_of(
@@ -73,7 +73,7 @@ class basic_matcher {
   /// The same among the pairs that `admissible` admits (see device::match_guided). The keypoints of a `guided_by` may
   /// be host memory too; any other admissibility must be one that the device can call.
   template <class Admissible>
-  match_list match_guided(const view& left, const view& right, const Admissible& admissible) {
+  SERAC_HIDDEN match_list match_guided(const view& left, const view& right, const Admissible& admissible) {
     const detail::device_scope scope(device_);
     check(left, right);
     throw_on_error(detail::check_admissible(admissible, left.count, right.count));
@@ -87,7 +87,7 @@ class basic_matcher {
 
   /// Top-2 of every row and, if asked, of every column (see device::nearest2); options().max_features does not cut
   /// here. Synchronous.
-  nearest2_list nearest2(const view& left, const view& right, bool with_columns = false) {
+  SERAC_HIDDEN nearest2_list nearest2(const view& left, const view& right, bool with_columns = false) {
     const detail::device_scope scope(device_);
     check(left, right);
     const view rows = upload(left, left_, "left.data");

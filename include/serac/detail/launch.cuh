@@ -11,6 +11,7 @@
 
 #include <serac/status.hpp>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::detail {
 
 /// The status of a runtime call about `argument`.
@@ -109,3 +110,5 @@ status resident_blocks(const char* name, Kernel kernel, int threads, std::size_t
 }
 
 }  // namespace serac::detail
+
+#pragma GCC visibility pop

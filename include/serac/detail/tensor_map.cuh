@@ -10,6 +10,7 @@
 #include <serac/detail/launch.cuh>
 #include <serac/view.hpp>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::detail {
 
 /// Describes a view's bytes for boxes of [box_rows][swizzle] in the swizzle of that width (32, 64 or 128); what lies
@@ -47,3 +48,5 @@ status make_tensor_map(const descriptor_view<T>& view, int box_rows, int swizzle
 }
 
 }  // namespace serac::detail
+
+#pragma GCC visibility pop

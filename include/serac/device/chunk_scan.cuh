@@ -19,6 +19,7 @@
 #include <serac/view.hpp>
 #include <serac/wgmma_policy.hpp>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::kernel {
 
 inline constexpr int marker_step = 4096;  ///< of path_marker: static shared memory a path, in bytes
@@ -172,3 +173,5 @@ struct pass1<Policy, match_path::mma> {
 };
 
 }  // namespace serac::device::detail
+
+#pragma GCC visibility pop

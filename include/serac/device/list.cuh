@@ -13,6 +13,7 @@
 #include <serac/options.hpp>
 #include <serac/output.hpp>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::device::detail {
 
 using namespace ::serac::detail;
@@ -34,3 +35,5 @@ status write_lists(const std::uint32_t* columns, const Rows& rows, std::int64_t 
 }
 
 }  // namespace serac::device::detail
+
+#pragma GCC visibility pop

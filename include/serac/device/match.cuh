@@ -15,6 +15,7 @@
 #include <serac/kernel/compact.cuh>
 #include <serac/options.hpp>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::device {
 
 namespace detail {
@@ -130,3 +131,5 @@ status match(const descriptor_view<typename Policy::element>& left,
 }
 
 }  // namespace serac::device
+
+#pragma GCC visibility pop

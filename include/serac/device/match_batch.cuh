@@ -11,6 +11,7 @@
 #include <serac/detail/check_batch.hpp>
 #include <serac/device/match.cuh>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::device {
 
 namespace detail {
@@ -208,3 +209,5 @@ status match_batch(const batch_view<typename Policy::element>& batch, const matc
 }
 
 }  // namespace serac::device
+
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 #include <serac/kernel/fused_top2.cuh>
 #include <serac/kernel/guided.cuh>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::device {
 
 namespace detail {
@@ -436,3 +437,5 @@ status match_guided_batch(const guided_batch_view<typename Policy::element>& bat
 }
 
 }  // namespace serac::device
+
+#pragma GCC visibility pop

@@ -21,6 +21,7 @@
 #include <serac/top2.hpp>
 #include <serac/view.hpp>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac {
 
 namespace device {
@@ -170,3 +171,5 @@ status nearest2(const descriptor_view<typename Policy::element>& left,
 
 }  // namespace device
 }  // namespace serac
+
+#pragma GCC visibility pop

@@ -15,6 +15,7 @@
 #include <serac/status.hpp>
 #include <serac/wgmma_policy.hpp>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::device::detail {
 
 template <class Acceptance, class = void>
@@ -97,3 +98,5 @@ status take_path(match_path path, const Tensor& tensor, const Classic& classic) 
 }
 
 }  // namespace serac::device::detail
+
+#pragma GCC visibility pop

@@ -24,6 +24,7 @@
 #include <serac/output.hpp>
 #include <serac/top2.hpp>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::device::detail {
 
 /// Pairs that one launch brings to the device in its parameters: nearly 4 KiB of them, or 32 where the toolkit allows.
@@ -422,3 +423,5 @@ status tensor_rows(const descriptor_view<typename Policy::element>& left,
 }
 
 }  // namespace serac::device::detail
+
+#pragma GCC visibility pop

@@ -17,6 +17,7 @@
 #include <serac/policy.hpp>
 #include <serac/survey/worker.hpp>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::survey {
 
 namespace detail {
@@ -262,3 +263,5 @@ class device_worker : public worker<typename Policy::element> {
 };
 
 }  // namespace serac::survey
+
+#pragma GCC visibility pop
