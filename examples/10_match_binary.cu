@@ -43,6 +43,6 @@ int main() {
   if (failures > 0) return 1;
 
   example::require_gpu();
-  serac::basic_matcher<serac::hamming_policy_for<width>> matcher;
+  serac::basic_matcher<serac::automatic_policy<width, serac::bits8>> matcher;
   return example::verdict(matcher.match(rows, columns, accept).pairs, expected, "matches on the GPU");
 }

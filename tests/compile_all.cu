@@ -43,7 +43,7 @@ const void* const serac_compile_all[] = {
     reinterpret_cast<const void*>(nearest2<scalar>),
     reinterpret_cast<const void*>(nearest2<siftgpu>),
     reinterpret_cast<const void*>(nearest2<signed_bytes>),
-    reinterpret_cast<const void*>(nearest2<serac::hamming_policy_for<32>>),
+    reinterpret_cast<const void*>(nearest2<serac::automatic_policy<32, serac::bits8>>),
     reinterpret_cast<const void*>(nearest2<serac::float_policy_for<512>>),
     reinterpret_cast<const void*>(nearest2<serac::float_policy_for<256, serac::l2<serac::float16>>>),
     reinterpret_cast<const void*>(nearest<8, serac::default_policy>),

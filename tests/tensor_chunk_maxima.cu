@@ -26,7 +26,7 @@ struct image_buffer {
     for (const std::int64_t n : counts) first.push_back(rows), rows += n;
     all = descriptors<element>(rows, Policy::width);
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      const auto image = random_bytes<element>(random, counts[i], Policy::width);
+      const auto image = random_images<element>(input_kind::bytes, random, counts[i], 0, Policy::width).left;
       for (std::int64_t row = 0; row < counts[i]; ++row) all.assign(first[i] + row, image, row);
     }
   }
@@ -70,19 +70,17 @@ struct pair_list {
   }
 };
 
-/// What pass 1 must leave, by definition; by wgmma of whole runs of rows, those of the next image too.
+/// What pass 1 must leave, by definition; by wgmma of whole runs of rows, those of the next image too. Elsewhere 0.
 template <class Policy>
 std::vector<std::int32_t> expected_maxima(const image_buffer<Policy>& images, const pair_list<Policy>& list) {
   using traits = device::detail::traits_of<Policy>;
+  const auto all = images.all.view();
   std::vector<std::int32_t> maxima(static_cast<std::size_t>(list.values), 0);
   for (const chunk_pair& pair : list.pairs) {
     const auto behind = static_cast<int>(std::min<std::int64_t>(images.all.count - pair.left_first, pair.row_stride));
     for (int i = 0; i < (Policy::path == match_path::wgmma ? behind : pair.left_count); ++i) {
       for (int j = 0; j < pair.right_count; ++j) {
-        std::int32_t score = 0;
-        for (int k = 0; k < Policy::width; ++k) {
-          score += images.all[pair.left_first + i][k] * images.all[pair.right_first + j][k];
-        }
+        const std::int32_t score = host::reference::score(all, pair.left_first + i, all, pair.right_first + j);
         const std::int64_t chunk = j / traits::tile_columns / pair.chunk_tiles;
         auto& maximum = maxima[static_cast<std::size_t>(pair.row_maxima + chunk * pair.row_stride + i)];
         maximum = std::max(maximum, score);
@@ -90,6 +88,17 @@ std::vector<std::int32_t> expected_maxima(const image_buffer<Policy>& images, co
     }
   }
   return maxima;
+}
+
+/// Makes the maxima of rows behind the images 0, as which mma.sync takes them: bits of zeros are like others.
+template <class Policy>
+void forget_rows_behind(const pair_list<Policy>& list, std::vector<std::int32_t>& maxima) {
+  for (const chunk_pair& pair : list.pairs) {
+    for (int chunk = 0; chunk < pair.column_chunks; ++chunk) {
+      const auto of_chunk = maxima.begin() + pair.row_maxima + std::int64_t{chunk} * pair.row_stride;
+      std::fill(of_chunk + pair.left_count, of_chunk + pair.row_stride, 0);
+    }
+  }
 }
 
 /// Pass 1 on `blocks` thread blocks.
@@ -131,7 +140,8 @@ status launch_pass1(const descriptor_view<typename Policy::element>& images, con
 
 TEMPLATE_TEST_CASE("pass 1 leaves the maxima of all chunks of a list of pairs", "[tensor]", wgmma_policy, wgmma_192,
                    wgmma_64, (wgmma_policy_for<32, std::int8_t>), (wgmma_policy_for<256>), mma_policy, mma_64_rows,
-                   (mma_policy_for<32, std::int8_t>), (mma_policy_for<256>)) {
+                   (mma_policy_for<32, std::int8_t>), (mma_policy_for<256>), (mma_policy_for<32, bits8>),
+                   (mma_policy_for<64, bits8>)) {
   using Policy = TestType;
   random_source random(21);
   const image_buffer<Policy> images(random, {300, 1, small_run() ? 330 : 1000, 161});
@@ -152,6 +162,8 @@ TEMPLATE_TEST_CASE("pass 1 leaves the maxima of all chunks of a list of pairs", 
     if (shared) maxima.assign(std::vector<std::int32_t>(expected.size(), 0));
     require_ok(
         launch_pass1<Policy>(on_device.view(), list, pairs.data(), next_unit.data(), maxima.data(), shared, blocks));
-    REQUIRE_SAME(maxima.values(), expected);
+    std::vector<std::int32_t> values = maxima.values();
+    if constexpr (is_binary<typename Policy::element>) forget_rows_behind(list, values);
+    REQUIRE_SAME(values, expected);
   }
 }

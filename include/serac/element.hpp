@@ -15,6 +15,12 @@ namespace serac {
 /// (view.hpp).
 enum class bits8 : std::uint8_t {};
 
+/// Whether descriptors of `T` are binary.
+template <class T>
+inline constexpr bool is_binary = false;
+template <>
+inline constexpr bool is_binary<bits8> = true;
+
 /// A number of IEEE 754's binary16: a sign, 5 bits of exponent, 10 of fraction. Storage alone: what CUDA calls __half,
 /// NumPy float16 and PyTorch half, bit for bit.
 enum class float16 : std::uint16_t {};

@@ -18,7 +18,7 @@ struct dot_fma;
 /// Ways to the same lists. Which are there depends on the GPU and on what the program was compiled for.
 enum class match_path {
   classic,  ///< fused top-2 of all scores: any GPU, width, tie order and acceptance
-  mma,      ///< chunk maxima by mma.sync, then rescoring: sm_80 and later
+  mma,      ///< chunk maxima by mma.sync, then rescoring: sm_80 and later, of bits up to sm_90
   wgmma     ///< chunk maxima by wgmma, then rescoring: sm_90a
 };
 
@@ -40,16 +40,6 @@ struct policy_for {
   using tie = tie_break::smallest_index;    ///< the tie order
 };
 
-/// Unsigned (or signed) bytes of any width, by the fastest path that gives the exact result on the device at hand. This
-/// very type chooses; a policy derived from it is the classic path that it describes.
-template <int Width, class Element = std::uint8_t>
-struct automatic_policy : policy_for<Width> {
-  using element = Element;
-};
-
-/// SIFT, 128 unsigned bytes, by the fastest path.
-struct default_policy : automatic_policy<128> {};
-
 /// Binary descriptors of `Width` bytes by their Hamming distance: 32 for ORB and BRIEF, 64 for BRISK, FREAK, and AKAZE
 /// with three bytes of zeros behind its 61. The classic path; derive from it as from policy_for.
 template <int Width>
@@ -69,6 +59,28 @@ struct float_policy_for : policy_for<Width> {
   static constexpr int slice = 64;
   using dot = dot_fma;
 };
+
+namespace detail {
+
+/// The classic policy of descriptors of `Width` bytes.
+template <int Width, class Element, bool IsFloat = score_traits<Element>::is_float>
+struct classic_policy : policy_for<Width> {
+  using element = Element;
+};
+template <int Width>
+struct classic_policy<Width, bits8, false> : hamming_policy_for<Width> {};
+template <int Width, class Element>
+struct classic_policy<Width, Element, true> : float_policy_for<Width, Element> {};
+
+}  // namespace detail
+
+/// Descriptors of `Width` bytes, of whatever element, by the fastest path that gives the exact result on the device at
+/// hand. This very type chooses; a policy derived from it is the classic path that it describes.
+template <int Width, class Element = std::uint8_t>
+struct automatic_policy : detail::classic_policy<Width, Element> {};
+
+/// SIFT, 128 unsigned bytes, by the fastest path.
+struct default_policy : automatic_policy<128> {};
 
 /// Whether the tensor-core paths have kernels for descriptors of `width` bytes.
 SERAC_HOST_DEVICE constexpr bool is_tensor_width(int width) {

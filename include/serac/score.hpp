@@ -53,7 +53,8 @@ SERAC_HOST_DEVICE inline float squared_l2_of(std::int32_t score) {
   return detail::float_of(detail::infinity_bits - static_cast<std::uint32_t>(score));
 }
 
-/// How descriptors of `Element`s are scored.
+/// How descriptors of `Element`s are scored. `most(width)` is the greatest score of two of `width` bytes,
+/// `least(width)` the least.
 template <class Element>
 struct score_traits {
   static_assert(sizeof(Element) == 0,
@@ -71,6 +72,7 @@ struct integer_score {
   static constexpr bool may_be_negative = false;
   static constexpr bool zeros_match = false;  ///< descriptors of zeros score above 0: what fills up tiles is taken out
   static constexpr std::int32_t start = 0;  ///< the score of two descriptors before any of their elements is looked at
+  SERAC_HOST_DEVICE static constexpr std::int32_t least(int) { return 0; }
 };
 
 /// What the scores of floats have in common: `add` takes a pair of elements into the sum, `of` makes the score of it.
@@ -110,6 +112,7 @@ struct score_traits<bits8> : detail::integer_score {
   static constexpr bool zeros_match = true;
   static constexpr std::int32_t start = equal_bits_score;
   SERAC_HOST_DEVICE static constexpr std::uint32_t most(int) { return equal_bits_score; }
+  SERAC_HOST_DEVICE static constexpr std::int32_t least(int width) { return equal_bits_score - 8 * width; }
 };
 
 /// Floats: their dot product.

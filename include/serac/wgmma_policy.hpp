@@ -58,7 +58,7 @@ struct wgmma_traits {
 
   static_assert(is_tensor_width(width), "the width is 32, 64, 128 or 256 bytes");
   static_assert(sizeof(element) == 1 && score_traits<element>::has_angle,
-                "descriptor elements are bytes, signed or unsigned; binary ones take hamming_policy_for");
+                "descriptor elements are bytes, signed or unsigned; wgmma has no products of bits");
   static_assert(tile_columns == 64 || tile_columns == 128 || tile_columns == 160 || tile_columns == 176 ||
                     tile_columns == 192,
                 "tile_columns is 64, 128, 160, 176 or 192: two sets of accumulators must fit the registers");

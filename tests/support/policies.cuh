@@ -71,5 +71,7 @@ using wgmma_64 = wgmma_tile<64>;
 struct mma_64_rows : mma_policy {
   static constexpr int warp_rows = 64;
 };
+template <int Width>
+using bits_policy = mma_policy_for<Width, bits8>;
 
 }  // namespace serac::test

@@ -26,6 +26,9 @@ struct tensor_path : entry_points<Policy> {
   static constexpr int load_bytes = traits::load_bytes;      ///< strides are multiples of it
 };
 
+template <int Width>
+using bits_path = tensor_path<bits_policy<Width>>;
+
 /// The classic path of the same descriptors.
 template <class Path>
 using classic_of = path_of<std::conditional_t<std::is_signed_v<typename Path::element>,

@@ -1,34 +1,51 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// mma.sync for bytes (PTX ISA, sm_80): a warp's 16 x 8 products, 32 bytes deep.
+/// mma.sync (PTX ISA, sm_80): a warp's 16 x 8 products, 32 bytes deep.
 #pragma once
 
 #include <serac/detail/config.hpp>
+#include <serac/element.hpp>
 
 namespace serac::detail {
 
-/// sums += A x B^T: A is 16 rows, B 8 rows of 32 bytes of T (uint8 or int8). All lanes of the warp.
+/// A word of A as mma_16x8x32 takes it: as it is, but of bits, where the GPU has an exclusive or of them, complemented.
+template <class T>
+SERAC_DEVICE std::uint32_t mma_row_word(std::uint32_t word) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  if constexpr (is_binary<T>) return ~word;
+#endif
+  return word;
+}
+
+/// sums += A x B^T: A is 16 rows, B 8 rows of 32 bytes of T. Of bytes (uint8 or int8) it adds the products, of bits
+/// (bits8) the number of bits that are equal. All lanes of the warp.
 /// With r = lane / 4 and q = lane % 4, words of 4 bytes: a[0] = A[r][q], a[1] = A[r + 8][q], a[2] = A[r][q + 4],
 /// a[3] = A[r + 8][q + 4]; b[0] = B[r][q], b[1] = B[r][q + 4]; sums[0], [1] = columns 2q, 2q + 1 of row r, sums[2], [3]
-/// of row r + 8. Any permutation of the words applied to A and B alike gives the same sums.
+/// of row r + 8; a after mma_row_word. Any permutation of the words applied to A and B alike gives the same sums.
 template <class T>
 SERAC_DEVICE void mma_16x8x32(std::int32_t (&sums)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
                               std::uint32_t a3, std::uint32_t b0, std::uint32_t b1) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  if constexpr (static_cast<T>(-1) < 0) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
-        "%3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+#define SERAC_MMA_SYNC(kind, a0, a1, a2, a3, b0, b1)                                                       \
+  asm volatile("mma.sync.aligned." kind " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+               : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])                                \
+               : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1))
+  if constexpr (is_binary<T>) {
+#if __CUDA_ARCH__ < 900
+    SERAC_MMA_SYNC("m16n8k256.row.col.s32.b1.b1.s32.xor.popc", a0, a1, a2, a3, b0, b1);
+#elif __CUDA_ARCH__ < 1000  // there is no exclusive or: the ones of both, then the zeros of both
+    SERAC_MMA_SYNC("m16n8k256.row.col.s32.b1.b1.s32.and.popc", a0, a1, a2, a3, b0, b1);
+    SERAC_MMA_SYNC("m16n8k256.row.col.s32.b1.b1.s32.and.popc", ~a0, ~a1, ~a2, ~a3, ~b0, ~b1);
+#else  // nor products of bits, but what makes them of eight times as many of bytes: slower than counting
+    __trap();
+#endif
+  } else if constexpr (static_cast<T>(-1) < 0) {
+    SERAC_MMA_SYNC("m16n8k32.row.col.s32.s8.s8.s32", a0, a1, a2, a3, b0, b1);
   } else {
-    asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
-        "%3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+    SERAC_MMA_SYNC("m16n8k32.row.col.s32.u8.u8.s32", a0, a1, a2, a3, b0, b1);
   }
+#undef SERAC_MMA_SYNC
 #endif
 }
 

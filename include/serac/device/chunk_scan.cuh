@@ -45,10 +45,17 @@ namespace serac::device::detail {
 
 using namespace ::serac::detail;
 
-/// The best path that this program has code for on the current device. Host; no synchronisation.
-inline match_path best_path() noexcept {
+/// The best path that this program has code for on the current device, for descriptors of `Element`s. Host; no
+/// synchronisation.
+template <class Element = std::uint8_t>
+match_path best_path() noexcept {
   cudaFuncAttributes attributes{};
   if (cudaFuncGetAttributes(&attributes, kernel::path_marker<>) != cudaSuccess) return match_path::classic;
+  if constexpr (is_binary<Element>) {
+    // wgmma has no products of bits, and mma.sync none from sm_100 on.
+    const bool has_mma = attributes.sharedSizeBytes >= kernel::marker_step && attributes.binaryVersion < 100;
+    return has_mma ? match_path::mma : match_path::classic;
+  }
   if (attributes.sharedSizeBytes >= 2 * kernel::marker_step) return match_path::wgmma;
   return attributes.sharedSizeBytes >= kernel::marker_step ? match_path::mma : match_path::classic;
 }

@@ -101,7 +101,7 @@ status match(const descriptor_view<typename Policy::element>& left,
   if (path != match_path::classic && !ties_are_rejected) {
     return {errc::invalid_option, "options.max_ratio (above 1 needs the classic path)"};
   }
-  if (auto s = detail::check_path(path, rows.count, columns.count); !s.ok()) return s;
+  if (auto s = detail::check_path<typename Policy::element>(path, rows.count, columns.count); !s.ok()) return s;
   const kernel::one_list list{output.pairs, output.count};
   return detail::take_path<Policy>(
       path,

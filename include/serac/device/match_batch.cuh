@@ -165,7 +165,7 @@ status match_batch(const batch_view<typename Policy::element>& batch, const matc
   if (path != match_path::classic && batch.descriptors.count > detail::most_tensor_features) {
     return {errc::too_many_features, detail::batch_names.count};
   }
-  if (auto s = detail::check_path(path, 0, 0); !s.ok()) return s;
+  if (auto s = detail::check_path<typename Policy::element>(path, 0, 0); !s.ok()) return s;
   return detail::take_path<Policy>(
       path,
       [&](auto tensor) {

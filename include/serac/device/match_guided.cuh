@@ -27,11 +27,12 @@ inline constexpr bool is_guide = false;
 template <class Constraint>
 inline constexpr bool is_guide<guided_by<Constraint>> = true;
 
-/// Whether a policy may match under a geometry by ordered features: one that leaves the path to the library, or names a
-/// tensor-core path.
+/// Whether a policy may match under a geometry by ordered features: one of bytes that leaves the path to the library,
+/// or names a tensor-core path.
 template <class Policy>
-inline constexpr bool may_order = Policy::path != match_path::classic ||
-                                  (is_automatic<Policy> && is_tensor_width(Policy::width));
+inline constexpr bool may_order = score_traits<typename Policy::element>::has_angle &&
+                                  (Policy::path != match_path::classic ||
+                                   (is_automatic<Policy> && is_tensor_width(Policy::width)));
 
 /// The tie order of a policy; tensor-core policies need not name one.
 template <class Policy, class = void>
@@ -296,8 +297,8 @@ status match_guided(const descriptor_view<typename Policy::element>& left,
                     const descriptor_view<typename Policy::element>& right, const Admissible& admissible,
                     const match_options& options, const Acceptance& accept, const match_output& output, void* workspace,
                     std::size_t workspace_bytes, cudaStream_t stream) noexcept {
-  static_assert(detail::is_guide<Admissible> || Policy::path == match_path::classic,
-                "tensor-core policies match under guided_by only; another admissibility needs a classic policy");
+  static_assert((detail::is_guide<Admissible> && detail::may_order<Policy>) || Policy::path == match_path::classic,
+                "tensor-core policies match bytes, and under guided_by only; others need a classic policy");
   using traits = detail::traits_of<Policy>;
   if (auto s = validate(options); !s.ok()) return s;
   if (auto s = detail::check_views<traits>(left, right); !s.ok()) return s;
@@ -311,7 +312,9 @@ status match_guided(const descriptor_view<typename Policy::element>& left,
   const kernel::one_list list{output.pairs, output.count};
   if constexpr (detail::is_guide<Admissible> && detail::may_order<Policy>) {
     if (detail::orders_features<Policy>()) {
-      if (auto s = detail::check_path(Policy::path, rows.count, columns.count); !s.ok()) return s;
+      if (auto s = detail::check_path<typename Policy::element>(Policy::path, rows.count, columns.count); !s.ok()) {
+        return s;
+      }
       const auto range_at = [&](std::int64_t) { return detail::range_pair{{0, rows.count}, {0, columns.count}}; };
       detail::guided_wave<Policy> wave(rows, columns, admissible.left, admissible.right, 1, options.cross_check,
                                        workspace, stream);
@@ -398,7 +401,7 @@ status match_guided_batch(const guided_batch_view<typename Policy::element>& bat
 
   if constexpr (detail::may_order<Policy>) {
     if (detail::orders_features<Policy>()) {
-      if (auto s = detail::check_path(Policy::path, 0, 0); !s.ok()) return s;
+      if (auto s = detail::check_path<typename Policy::element>(Policy::path, 0, 0); !s.ok()) return s;
       return detail::for_each_wave(images, options, wave_pairs, [&](std::int64_t count, const auto& ranges) {
         detail::guided_wave<Policy> wave(images.descriptors, images.descriptors, batch.keypoints, batch.keypoints,
                                          count, options.cross_check, workspace, stream);

@@ -155,7 +155,7 @@ status nearest2(const descriptor_view<typename Policy::element>& left,
   }
 
   const match_path path = path_of_nearest2<Policy>(left.count, right.count);
-  if (auto s = detail::check_path(path, left.count, right.count); !s.ok()) return s;
+  if (auto s = detail::check_path<typename Policy::element>(path, left.count, right.count); !s.ok()) return s;
   return detail::take_path<Policy>(
       path,
       [&](auto tensor) {  // the columns are the rows of the transposed problem

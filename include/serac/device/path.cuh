@@ -43,9 +43,15 @@ struct traits_by_path<Policy, match_path::wgmma> {
 template <class Policy>
 using traits_of = typename traits_by_path<Policy>::type;
 
+/// Whether a tensor-core path has products of `Element`s.
+template <class Element, match_path Path>
+inline constexpr bool has_products = score_traits<Element>::has_angle ||
+                                     (Path == match_path::mma && is_binary<Element>);
+
 /// Whether `Policy` may take `path` at all.
 template <class Policy, match_path Path>
-inline constexpr bool may_take = Policy::path == Path || (is_automatic<Policy> && is_tensor_width(Policy::width));
+inline constexpr bool may_take = Policy::path == Path || (is_automatic<Policy> && is_tensor_width(Policy::width) &&
+                                                          has_products<typename Policy::element, Path>);
 
 /// The policy of a tensor-core path that a policy means: itself, or that of its width and element where it is
 /// automatic.
@@ -58,21 +64,22 @@ using tensor_policy_of = std::conditional_t<
 /// The path of a call; for an automatic policy the fastest that is exact.
 template <class Policy>
 match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool ties_are_rejected) noexcept {
-  if constexpr (is_automatic<Policy> && is_tensor_width(Policy::width)) {
+  if constexpr (is_automatic<Policy> && may_take<Policy, match_path::mma>) {
     constexpr std::int64_t least = std::int64_t{1} << 22;  // scores; below, the classic path's fewer launches win
     const std::int64_t scores = left_count * right_count;
     const bool too_many = (std::max)(left_count, right_count) > most_tensor_features;
-    if (ties_are_rejected && scores >= least && !too_many) return best_path();
+    if (ties_are_rejected && scores >= least && !too_many) return best_path<typename Policy::element>();
   }
   return Policy::path;
 }
 
-/// What keeps `path` from images of these sizes on the current device, if anything.
-inline status check_path(match_path path, std::int64_t left_count, std::int64_t right_count) noexcept {
+/// What keeps `path` from images of `Element`s of these sizes on the current device, if anything.
+template <class Element>
+status check_path(match_path path, std::int64_t left_count, std::int64_t right_count) noexcept {
   if (path == match_path::classic) return {};
   if (left_count > most_tensor_features) return {errc::too_many_features, "left.count"};
   if (right_count > most_tensor_features) return {errc::too_many_features, "right.count"};
-  if (best_path() < path) return {errc::no_kernel_image, "tensor-core path"};
+  if (best_path<Element>() < path) return {errc::no_kernel_image, "tensor-core path"};
   return {};
 }
 
@@ -91,6 +98,8 @@ status take_path(match_path path, const Tensor& tensor, const Classic& classic) 
   } else {
     if constexpr (may_take<Policy, match_path::wgmma>) {
       if (path == match_path::wgmma) return tensor(type_tag<tensor_policy_of<Policy, match_path::wgmma>>());
+    }
+    if constexpr (may_take<Policy, match_path::mma>) {
       if (path == match_path::mma) return tensor(type_tag<tensor_policy_of<Policy, match_path::mma>>());
     }
     return classic(type_tag<Policy>());

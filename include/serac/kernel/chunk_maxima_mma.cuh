@@ -21,10 +21,11 @@ template <class Policy>
 class mma_rows {
  public:
   using traits = mma_traits<Policy>;
+  using element = typename traits::element;
 
   /// Reads the warp's rows: those from `rows` on, `count` of which exist; the others become zero. All lanes of the
   /// warp.
-  SERAC_DEVICE void load(const typename traits::element* rows, std::int64_t stride, int count) {
+  SERAC_DEVICE void load(const element* rows, std::int64_t stride, int count) {
     const int r = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
 #pragma unroll
     for (int b = 0; b < traits::row_blocks; ++b) {
@@ -32,14 +33,15 @@ class mma_rows {
       for (int h = 0; h < 2; ++h) {
         const int row = 16 * b + 8 * h + r;
         const bool exists = row < count;
-        const typename traits::element* const source = rows + (exists ? row : 0) * stride;
+        const element* const source = rows + (exists ? row : 0) * stride;
 #pragma unroll
         for (int p = 0; p < traits::pieces; ++p) {
           const auto piece = detail::load_vector<traits::piece_bytes>(source + (4 * p + q) * traits::piece_bytes);
 #pragma unroll
           for (int s = 0; s < traits::piece_steps; ++s) {
-            words_[b][p * traits::piece_steps + s][h] = exists ? piece.word[2 * s] : 0;
-            words_[b][p * traits::piece_steps + s][h + 2] = exists ? piece.word[2 * s + 1] : 0;
+            auto& words = words_[b][p * traits::piece_steps + s];
+            words[h] = detail::mma_row_word<element>(exists ? piece.word[2 * s] : 0);
+            words[h + 2] = detail::mma_row_word<element>(exists ? piece.word[2 * s + 1] : 0);
           }
         }
       }
@@ -77,8 +79,7 @@ class mma_rows {
             for (int s = 0; s < 2; ++s) {
               const auto& column = pieces[s][k / traits::piece_steps].word;
               const int word = k % traits::piece_steps * 2;
-              detail::mma_16x8x32<typename traits::element>(sums[b][s], row[0], row[1], row[2], row[3], column[word],
-                                                            column[word + 1]);
+              detail::mma_16x8x32<element>(sums[b][s], row[0], row[1], row[2], row[3], column[word], column[word + 1]);
             }
           }
         }
@@ -96,24 +97,26 @@ class mma_rows {
     }
 #pragma unroll
     for (int b = 0; b < traits::row_blocks; ++b) {
-      maxima[b][0] = (max)(maxima[b][0], of_tile[b][0]);
-      maxima[b][1] = (max)(maxima[b][1], of_tile[b][1]);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) maxima[b][h] = (max)(maxima[b][h], of_tile[b][h] + least);
     }
   }
 
  private:
+  static constexpr std::int32_t least = score_traits<element>::least(traits::width);  // of a sum of 0
+
   std::uint32_t words_[traits::row_blocks][traits::steps][4];
 };
 
-/// Copies tiles of columns to shared memory one after the other; columns behind the image become zero. All threads of
-/// the block.
+/// Copies tiles of columns to shared memory one after the other; columns behind the image are copies of its last one,
+/// which no maximum can show. All threads of the block.
 template <class Policy>
 class mma_columns {
  public:
   using traits = mma_traits<Policy>;
   using element = typename traits::element;
 
-  /// Begins with the tile whose first column is at `first`; `count` columns are left from there on.
+  /// Begins with the tile whose first column is at `first`; `count` columns, one at least, are left from there on.
   SERAC_DEVICE mma_columns(const element* first, std::int64_t stride, int count)
       : source_(first + thread_column() * stride + thread_byte()), stride_(stride), left_(count - thread_column()) {}
 
@@ -128,7 +131,7 @@ class mma_columns {
     } else {
 #pragma unroll 1
       for (int c = 0; c < traits::tile_columns; c += at_once) {
-        detail::copy_async<16>(stage + c * traits::width, source_ + (c < left_ ? c * stride_ : 0), c < left_);
+        detail::copy_async<16>(stage + c * traits::width, source_ + (min)(c, left_ - 1) * stride_, true);
       }
     }
     detail::copy_async_commit();
@@ -144,7 +147,7 @@ class mma_columns {
 
   const element* source_;
   std::int64_t stride_;
-  int left_;  // from this thread's column on
+  int left_;  // from this thread's column on: 0 or less where that is behind the image
 };
 
 /// The row of its warp, but for the block of rows, whose maximum a lane writes; lanes with lane & 2 write none.

@@ -26,6 +26,10 @@ inline constexpr int rescore_rows_at_once = 512;  ///< candidates of a chunk; a 
 inline constexpr int column_threads = 128;
 inline constexpr int column_rows = 4 * column_threads;  ///< whose maxima a block loads at once: its share is a multiple
 
+/// Blocks of test_columns that an SM must be able to hold (caps registers, which hold the complements of bits too).
+template <class Layout>
+inline constexpr int column_blocks = Layout::width <= (is_binary<typename Layout::element> ? 64 : 128) ? 4 : 2;
+
 /// The two greatest chunk maxima of a row: index is the chunk. Thread.
 SERAC_DEVICE void take_chunk(top2& chunks, int chunk, std::int32_t value) {
   const bool greater = value > chunks.best;
@@ -370,7 +374,7 @@ SERAC_DEVICE int find_matched_chunks(matched_chunks<Threads>& shared, const chun
 /// Takes back the matches that their columns do not return; see test_chunk. Launch: column_threads threads, grid (most
 /// column chunks of a pair, parts, pairs).
 template <class Layout, class Acceptance>
-__global__ void __launch_bounds__(column_threads, 4)
+__global__ void __launch_bounds__(column_threads, column_blocks<Layout>)
     test_columns(const chunk_pair* pairs, descriptor_view<typename Layout::element> left,
                  descriptor_view<typename Layout::element> right, const std::int32_t* maxima, Acceptance accept,
                  row_verdicts verdicts) {

@@ -48,7 +48,8 @@ class query_batch {
         const auto piece = serac::detail::load_vector<piece_bytes>(bytes + (4 * p + lane % 4) * piece_bytes);
 #pragma unroll
         for (int w = 0; w < piece_bytes / 4; ++w) {
-          queries_[i / 2][p * piece_steps + w / 2][i % 2 + w % 2 * 2] = exists ? piece.word[w] : 0;
+          queries_[i / 2][p * piece_steps + w / 2][i % 2 + w % 2 * 2] =
+              serac::detail::mma_row_word<Element>(exists ? piece.word[w] : 0);
         }
       }
       states_[i] = top2{};
@@ -117,6 +118,7 @@ class query_batch {
 
  private:
   static constexpr bool is_signed = score_traits<Element>::may_be_negative;
+  static constexpr std::int32_t least = score_traits<Element>::least(Width);  // of a sum of 0
 
   // Lane 4 r + q holds, of every descriptor it takes part in, the pieces 4 p + q of 16 bytes (8 where the width is 32).
   // Step k of the product takes two neighbouring words of them: a permutation of K, the same for queries and members.
@@ -138,6 +140,16 @@ class query_batch {
   /// A lane's scores of two slices of 8 members.
   struct products {
     std::int32_t sums[2][2][4];
+
+    /// Sets all but those with the first `members` members to `value`.
+    SERAC_DEVICE void keep(int members, std::int32_t value) {
+#pragma unroll
+      for (int i = 0; i < 16; ++i) {
+        const int member = i / 8 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + i % 2;
+        std::int32_t& sum = sums[i / 8][i / 4 % 2][i % 4];
+        sum = member < members ? sum : value;
+      }
+    }
 
     /// That of query lane / 4 + 8 * i with member 8 * slice + lane % 4 * 2 + second.
     SERAC_DEVICE std::int32_t of(int i, int slice, int second) const { return sums[slice][i / 2][i % 2 * 2 + second]; }
@@ -179,10 +191,13 @@ class query_batch {
     thread::packed_top2 packed[4];
     std::uint32_t code = first_code;
     const auto key = [&](std::int32_t sum, std::uint32_t of) {
-      return (static_cast<std::uint32_t>(is_signed ? (max)(sum, 0) : sum) << code_bits) + of;
+      return (static_cast<std::uint32_t>(is_signed ? (max)(sum, 0) : sum + least) << code_bits) + of;
     };
     for (int first = 0; first < member_count; first += 16, code -= 4) {
-      const products sums = multiply(load(first));
+      products sums = multiply(load(first));
+      if constexpr (least > 0) {  // what stands behind the members scores nothing, as it does by itself elsewhere
+        if (first + 16 > member_count) sums.keep(member_count - first, -least);
+      }
 #pragma unroll
       for (int s = 0; s < 2; ++s) {
         const std::uint32_t of = code - 2 * s;
