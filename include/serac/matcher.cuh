@@ -112,7 +112,7 @@ class basic_matcher {
   /// The K nearest of every row and, if asked, of every column (see device::nearest); options().max_features does not
   /// cut here. Synchronous.
   template <int K>
-  neighbor_lists<K> nearest(const view& left, const view& right, bool with_columns = false) {
+  SERAC_HIDDEN neighbor_lists<K> nearest(const view& left, const view& right, bool with_columns = false) {
     const detail::device_scope scope(device_);
     check(left, right);
     const view rows = upload(left, left_, "left.data");

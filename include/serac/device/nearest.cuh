@@ -19,6 +19,7 @@
 #include <serac/thread/dot.cuh>
 #include <serac/view.hpp>
 
+#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
 namespace serac::device {
 
 namespace detail {
@@ -96,3 +97,5 @@ status nearest(const descriptor_view<typename Policy::element>& left,
 }
 
 }  // namespace serac::device
+
+#pragma GCC visibility pop
