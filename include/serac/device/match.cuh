@@ -9,6 +9,7 @@
 
 #include <serac/acceptance.hpp>
 #include <serac/device/list.cuh>
+#include <serac/device/match_pair.cuh>
 #include <serac/device/nearest2.cuh>
 #include <serac/device/path.cuh>
 #include <serac/device/tensor_wave.cuh>

@@ -18,7 +18,6 @@
 #include <serac/device/list.cuh>
 #include <serac/device/path.cuh>
 #include <serac/kernel/compact.cuh>
-#include <serac/kernel/match_pair_wgmma.cuh>
 #include <serac/kernel/rescore.cuh>
 #include <serac/options.hpp>
 #include <serac/output.hpp>
@@ -340,48 +339,6 @@ struct whole_images {
 
   range_pair operator()(std::int64_t) const noexcept { return {{0, left_count}, {0, right_count}}; }
 };
-
-/// Most scores of a pair that is matched in one launch: above, the work hides what further launches cost.
-inline constexpr std::int64_t most_scores_of_one_launch = std::int64_t{1} << 28;
-
-/// The match list of two images that hold something, by tensor cores: in one launch where it is small and the path has
-/// one, else as a wave of one pair. Arguments as device::match, already checked.
-template <class Policy, class Acceptance>
-status match_pair(const descriptor_view<typename Policy::element>& left,
-                  const descriptor_view<typename Policy::element>& right, const match_options& options,
-                  const Acceptance& accept, const kernel::one_list& list, void* workspace,
-                  cudaStream_t stream) noexcept {
-  const whole_images images{left.count, right.count};
-  if constexpr (Policy::path == match_path::wgmma) {
-    if (left.count * right.count <= most_scores_of_one_launch) {
-      using traits = wgmma_traits<Policy>;
-      kernel::pair_problem<Policy> problem{};
-      int multiprocessors = 0;
-      if (auto s = multiprocessor_count(multiprocessors); !s.ok()) return s;
-      wave_extent<Policy> extent;
-      problem.pair = extent.add(images(0), 1, multiprocessors);
-      if (problem.pair.chunk_tiles == 1) {
-        workspace_carver carver(workspace);
-        wave_scratch scratch{};
-        scratch.take_pairs(carver, 1);
-        scratch.take_features(carver, extent);
-        problem.left = left, problem.right = right;
-        problem.maxima = scratch.maxima;
-        problem.verdicts = scratch.verdicts;
-        if (auto s = make_tensor_map(left, traits::tile_rows, traits::swizzle, problem.left_map); !s.ok()) return s;
-        if (auto s = make_tensor_map(right, traits::tile_columns, traits::swizzle, problem.right_map); !s.ok())
-          return s;
-        const auto kernel = kernel::match_pair_wgmma<Policy, Acceptance>;
-        if (auto s = grant_shared("match_pair_wgmma", kernel, traits::shared_bytes); !s.ok()) return s;
-        return launch<launch_order::together>("match_pair_wgmma", kernel, dim3(static_cast<unsigned>(multiprocessors)),
-                                              traits::threads, traits::shared_bytes, stream, problem, accept,
-                                              options.cross_check, most_matches(options), list);
-      }
-    }
-  }
-  tensor_wave<Policy> wave(left, right, 1, workspace, stream);
-  return wave.match(images, options, accept, list);
-}
 
 /// The most that the tensor-core paths of a policy need for one pair; 0 if it takes none or an image is empty. Host;
 /// pure.

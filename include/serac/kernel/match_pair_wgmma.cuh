@@ -14,6 +14,8 @@
 
 namespace serac::kernel {
 
+inline constexpr int blocks_of_chunk = 2;  ///< that can share the work on a column chunk, where there are as many
+
 /// What the one-launch matcher works on; see chunk_maxima_wgmma and the kernels of pass 2.
 template <class Policy>
 struct pair_problem {
@@ -26,8 +28,8 @@ struct pair_problem {
 
 /// The match list of one pair: both passes, one after the other, with the grid in step.
 ///
-/// Launch: cooperative; wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, one block a
-/// multiprocessor. `most` matches are written at most. Nothing in the workspace need be set.
+/// Launch: cooperative; wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, at most one block
+/// a multiprocessor. `most` matches are written at most. Nothing in the workspace need be set.
 template <class Policy, class Acceptance>
 __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
     match_pair_wgmma(const SERAC_GRID_CONSTANT pair_problem<Policy> problem,
