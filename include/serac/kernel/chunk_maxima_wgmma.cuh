@@ -117,10 +117,12 @@ SERAC_DEVICE void score_run(std::int32_t (&even)[Registers], std::int32_t (&odd)
   }
 }
 
-/// Shared memory of this kernel's blocks from where it is aligned as the swizzles need.
+/// Shared memory of this kernel's blocks from where it is aligned as the swizzles need. (The address is rounded up: with
+/// an offset from `unaligned`, descriptors of tiles went through registers that are not uniform.)
 SERAC_DEVICE std::uint8_t* wgmma_shared() {
   extern __shared__ std::uint8_t unaligned[];
-  return unaligned + (-static_cast<std::uint32_t>(__cvta_generic_to_shared(unaligned)) & 1023);
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(unaligned));
+  return static_cast<std::uint8_t*>(__cvta_shared_to_generic((address + 1023) & ~1023u));
 }
 
 /// Pass 1 of a block: the maxima of the units that `units` gives it (units_of_wave, units_of_pair). `shared` is
