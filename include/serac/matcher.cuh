@@ -20,6 +20,8 @@
 
 namespace serac {
 
+#pragma GCC visibility push(hidden)  // see launch.cuh
+
 /// Matches pairs of images on one GPU and keeps its memory between calls. One that was moved from may only be destroyed
 /// or assigned to.
 ///
@@ -56,11 +58,11 @@ class basic_matcher {
   }
 
   /// The ordered match list of two images (see device::match). Synchronous.
-  SERAC_HIDDEN match_list match(const view& left, const view& right) { return match(left, right, angles()); }
+  match_list match(const view& left, const view& right) { return match(left, right, angles()); }
 
   /// The same, judged by `accept` (see acceptance.hpp) instead of options().max_ratio and max_distance.
   template <class Acceptance>
-  SERAC_HIDDEN match_list match(const view& left, const view& right, const Acceptance& accept) {
+  match_list match(const view& left, const view& right, const Acceptance& accept) {
     const detail::device_scope scope(device_);
     check(left, right);
     return list_of(
@@ -73,7 +75,7 @@ class basic_matcher {
   /// The same among the pairs that `admissible` admits (see device::match_guided). The keypoints of a `guided_by` may
   /// be host memory too; any other admissibility must be one that the device can call.
   template <class Admissible>
-  SERAC_HIDDEN match_list match_guided(const view& left, const view& right, const Admissible& admissible) {
+  match_list match_guided(const view& left, const view& right, const Admissible& admissible) {
     const detail::device_scope scope(device_);
     check(left, right);
     throw_on_error(detail::check_admissible(admissible, left.count, right.count));
@@ -87,7 +89,7 @@ class basic_matcher {
 
   /// Top-2 of every row and, if asked, of every column (see device::nearest2); options().max_features does not cut
   /// here. Synchronous.
-  SERAC_HIDDEN nearest2_list nearest2(const view& left, const view& right, bool with_columns = false) {
+  nearest2_list nearest2(const view& left, const view& right, bool with_columns = false) {
     const detail::device_scope scope(device_);
     check(left, right);
     const view rows = upload(left, left_, "left.data");
@@ -112,7 +114,7 @@ class basic_matcher {
   /// The K nearest of every row and, if asked, of every column (see device::nearest); options().max_features does not
   /// cut here. Synchronous.
   template <int K>
-  SERAC_HIDDEN neighbor_lists<K> nearest(const view& left, const view& right, bool with_columns = false) {
+  neighbor_lists<K> nearest(const view& left, const view& right, bool with_columns = false) {
     const detail::device_scope scope(device_);
     check(left, right);
     const view rows = upload(left, left_, "left.data");
@@ -243,5 +245,7 @@ class basic_matcher {
 
 /// SIFT.
 using matcher = basic_matcher<>;
+
+#pragma GCC visibility pop
 
 }  // namespace serac

@@ -22,14 +22,6 @@ namespace std = ::cuda::std;  // NVRTC has no standard library of its own; CCCL 
 #define SERAC_HOST_DEVICE
 #endif
 
-/// For functions that launch kernels: no shared library takes them from another, where their kernels may be for other
-/// GPUs. (In device/, and wherever the pragma of the same effect stands, all are.)
-#if defined(__GNUC__)
-#define SERAC_HIDDEN __attribute__((visibility("hidden")))
-#else
-#define SERAC_HIDDEN
-#endif
-
 /// A parameter of a kernel that is read where it lies, as the tensor copy engine needs it; a plain one below sm_70.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
 #define SERAC_GRID_CONSTANT

@@ -11,7 +11,9 @@
 
 #include <serac/status.hpp>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+// What launches kernels is hidden, here and wherever this pragma stands: no shared library takes it from another, where
+// the kernels may be for other GPUs.
+#pragma GCC visibility push(hidden)
 namespace serac::detail {
 
 /// The status of a runtime call about `argument`.

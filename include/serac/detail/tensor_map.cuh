@@ -10,7 +10,7 @@
 #include <serac/detail/launch.cuh>
 #include <serac/view.hpp>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac::detail {
 
 /// Describes a view's bytes for boxes of [box_rows][swizzle] in the swizzle of that width (32, 64 or 128); what lies

@@ -19,7 +19,7 @@
 #include <serac/view.hpp>
 #include <serac/wgmma_policy.hpp>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac::kernel {
 
 inline constexpr int marker_step = 4096;  ///< of path_marker: static shared memory a path, in bytes

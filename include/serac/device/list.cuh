@@ -13,7 +13,7 @@
 #include <serac/options.hpp>
 #include <serac/output.hpp>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac::device::detail {
 
 using namespace ::serac::detail;

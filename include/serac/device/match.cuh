@@ -16,7 +16,7 @@
 #include <serac/kernel/compact.cuh>
 #include <serac/options.hpp>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac::device {
 
 namespace detail {

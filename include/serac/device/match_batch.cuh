@@ -11,7 +11,7 @@
 #include <serac/detail/check_batch.hpp>
 #include <serac/device/match.cuh>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac::device {
 
 namespace detail {

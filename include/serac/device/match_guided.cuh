@@ -16,7 +16,7 @@
 #include <serac/kernel/fused_top2.cuh>
 #include <serac/kernel/guided.cuh>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac::device {
 
 namespace detail {

@@ -20,6 +20,8 @@
 #include <serac/view.hpp>
 #include <serac/wgmma_policy.hpp>
 
+#pragma GCC visibility push(hidden)  // see launch.cuh
+
 namespace serac::device::detail {
 
 /// Whether a pair, planned, is matched in one launch: of more scores than 2^28 the work hides what launches cost, and
@@ -83,3 +85,5 @@ status match_pair(const descriptor_view<typename Policy::element>& left,
 }
 
 }  // namespace serac::device::detail
+
+#pragma GCC visibility pop

@@ -19,7 +19,7 @@
 #include <serac/thread/dot.cuh>
 #include <serac/view.hpp>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac::device {
 
 namespace detail {

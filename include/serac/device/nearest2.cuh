@@ -21,7 +21,7 @@
 #include <serac/top2.hpp>
 #include <serac/view.hpp>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac {
 
 namespace device {

@@ -15,7 +15,7 @@
 #include <serac/status.hpp>
 #include <serac/wgmma_policy.hpp>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac::device::detail {
 
 template <class Acceptance, class = void>

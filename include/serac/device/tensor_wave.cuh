@@ -23,7 +23,7 @@
 #include <serac/output.hpp>
 #include <serac/top2.hpp>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac::device::detail {
 
 /// Pairs that one launch brings to the device in its parameters: nearly 4 KiB of them, or 32 where the toolkit allows.

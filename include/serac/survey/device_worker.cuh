@@ -17,7 +17,7 @@
 #include <serac/policy.hpp>
 #include <serac/survey/worker.hpp>
 
-#pragma GCC visibility push(hidden)  // see SERAC_HIDDEN
+#pragma GCC visibility push(hidden)  // see launch.cuh
 namespace serac::survey {
 
 namespace detail {
