@@ -31,10 +31,16 @@ struct supported_dtype {
 constexpr supported_dtype supported_dtypes[] = {
     {dtype_code::UInt, 8, score_kind::dot, element::unsigned_byte},
     {dtype_code::Int, 8, score_kind::dot, element::signed_byte},
+    {dtype_code::Float, 32, score_kind::dot, element::float32},
+    {dtype_code::Float, 16, score_kind::dot, element::float16},
+    {dtype_code::Float, 32, score_kind::l2, element::l2_float32},
+    {dtype_code::Float, 16, score_kind::l2, element::l2_float16},
     {dtype_code::UInt, 8, score_kind::hamming, element::bits},
 };
 
-const char* name_of(score_kind score) { return score == score_kind::dot ? "dot" : "hamming"; }
+const char* name_of(score_kind score) {
+  return score == score_kind::dot ? "dot" : score == score_kind::l2 ? "l2" : "hamming";
+}
 
 /// "float32"
 std::string name_of(dtype_code code, int bits) {
@@ -216,10 +222,10 @@ void read_matrix(nb::handle given, const std::string& name, float (&entries)[9])
 }  // namespace
 
 score_kind score_of(const std::string& score) {
-  for (const score_kind kind : {score_kind::dot, score_kind::hamming}) {
+  for (const score_kind kind : {score_kind::dot, score_kind::hamming, score_kind::l2}) {
     if (score == name_of(kind)) return kind;
   }
-  throw value_error("score", "must be 'dot' or 'hamming', not '" + score + "'");
+  throw value_error("score", "must be 'dot', 'l2' or 'hamming', not '" + score + "'");
 }
 
 image image_of(nb::handle array, const std::string& name, score_kind score, kept_arrays& kept) {
@@ -327,11 +333,11 @@ judgement judgement_of(score_kind score, float max_ratio, float max_distance, bo
   judgement by;
   if (score == score_kind::hamming) {
     if (max_distance != by.options.max_distance) {
-      throw value_error("max_distance", "is an angle; with score='hamming' give max_bits");
+      throw value_error("max_distance", "is for score='dot' and 'l2'; with score='hamming' give max_bits");
     }
     by.max_bits = std::clamp(max_bits.value_or(by.max_bits), 0, by.max_bits);
   } else if (max_bits) {
-    throw value_error("max_bits", "is for score='hamming'; with score='dot' give max_distance");
+    throw value_error("max_bits", "is for score='hamming'; else give max_distance");
   }
   by.options.max_ratio = max_ratio;
   by.options.max_distance = max_distance;

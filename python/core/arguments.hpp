@@ -21,7 +21,7 @@ namespace serac_python {
 using kept_arrays = std::vector<nanobind::object>;
 
 /// How descriptors are scored.
-enum class score_kind { dot, hamming };
+enum class score_kind { dot, hamming, l2 };
 score_kind score_of(const std::string& score);
 
 /// Descriptors (count, width) in an array of any kind. No copy is made.

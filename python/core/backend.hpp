@@ -20,7 +20,7 @@
 namespace serac_python {
 
 /// What the elements of descriptors are: the element types of score.hpp.
-enum class element { unsigned_byte, signed_byte, bits };
+enum class element { unsigned_byte, signed_byte, bits, float32, float16, l2_float32, l2_float16 };
 
 /// Calls `visit` with a value of the type that `type` stands for. A new element type is added here, to the table of
 /// arguments.cpp and to the widths of cuda_backend.cuh.
@@ -33,6 +33,14 @@ decltype(auto) with_element(element type, Visit visit) {
       return visit(std::int8_t{});
     case element::bits:
       return visit(serac::bits8{});
+    case element::float32:
+      return visit(float{});
+    case element::float16:
+      return visit(serac::float16{});
+    case element::l2_float32:
+      return visit(serac::l2<float>{});
+    case element::l2_float16:
+      return visit(serac::l2<serac::float16>{});
   }
   throw std::logic_error("element");
 }
@@ -63,8 +71,8 @@ struct locations {
   place where;
 };
 
-/// How matches are accepted: by the options, but for their ratio's being of Hamming distances, and max_bits, where the
-/// elements are bits.
+/// How matches are accepted: by the options, whose ratio and distance are of angles where the elements are bytes and of
+/// Euclidean distances where they are floats; by their ratio, of Hamming distances, and max_bits where they are bits.
 struct judgement {
   serac::match_options options;
   std::int32_t max_bits = serac::equal_bits_score;
@@ -75,6 +83,8 @@ template <class T>
 auto acceptance_of(const judgement& by) {
   if constexpr (serac::score_traits<T>::has_angle) {
     return serac::acceptance_of<T>(by.options);
+  } else if constexpr (serac::score_traits<T>::is_float) {
+    return serac::basic_euclidean_acceptance<T>{by.options.max_ratio, by.options.max_distance};
   } else {
     return serac::hamming_acceptance{by.options.max_ratio, by.max_bits};
   }

@@ -165,9 +165,9 @@ void define_database_functions(nb::module_& module) {
         return call.run([&](auto images) { return serac_colmap::exhaustive_pairs(std::move(images), block_size); },
                         progress);
       },
-      "database_path"_a, "max_ratio"_a = 0.8f, "max_distance"_a = 0.7f, "cross_check"_a = true, "device"_a = nb::none(),
-      "progress"_a = nb::none(), nb::kw_only(), "max_num_matches"_a = 32768, "min_num_inliers"_a = 15,
-      "block_size"_a = 50, "num_threads"_a = -1, "lock_timeout"_a = 60.0,
+      "database_path"_a.none(), "max_ratio"_a = 0.8f, "max_distance"_a = 0.7f, "cross_check"_a = true,
+      "device"_a = nb::none(), "progress"_a = nb::none(), nb::kw_only(), "max_num_matches"_a = 32768,
+      "min_num_inliers"_a = 15, "block_size"_a = 50, "num_threads"_a = -1, "lock_timeout"_a = 60.0,
       nb::sig("def match_exhaustive(database_path: str | bytes | os.PathLike, max_ratio: float = 0.8, "
               "max_distance: float = 0.7, cross_check: bool = True, device: typing.Any = None, "
               "progress: collections.abc.Callable[..., typing.Any] | None = None, *, "
@@ -215,7 +215,7 @@ Raises:
         return call.run([&](const auto& images) { return serac_colmap::listed_pairs(images, path, block_size); },
                         progress);
       },
-      "database_path"_a, "pairs"_a, "max_ratio"_a = 0.8f, "max_distance"_a = 0.7f, "cross_check"_a = true,
+      "database_path"_a.none(), "pairs"_a.none(), "max_ratio"_a = 0.8f, "max_distance"_a = 0.7f, "cross_check"_a = true,
       "device"_a = nb::none(), "progress"_a = nb::none(), nb::kw_only(), "max_num_matches"_a = 32768,
       "min_num_inliers"_a = 15, "block_size"_a = 1225, "num_threads"_a = -1, "lock_timeout"_a = 60.0,
       nb::sig("def match_pairs(database_path: str | bytes | os.PathLike, "

@@ -103,7 +103,9 @@ class cuda_backend : public backend {
   void match_batch(const std::vector<image>& images, const std::vector<serac::image_pair>& pairs, const judgement& by,
                    const list_taker& take) override {
     if (pairs.empty()) return;
-    if (images.front().type == element::bits) return match_one_by_one(*this, images, pairs, by, take);
+    const bool by_survey =
+        with_element(images.front().type, [](auto zero) { return serac::score_traits<decltype(zero)>::has_angle; });
+    if (!by_survey) return match_one_by_one(*this, images, pairs, by, take);
     std::vector<int> devices{device_};
     if (all_) {
       devices.clear();

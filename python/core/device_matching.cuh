@@ -29,11 +29,19 @@ template <class T>
 inline constexpr std::integer_sequence<int, 128> device_widths;
 template <>
 inline constexpr std::integer_sequence<int, 32, 64> device_widths<serac::bits8>;
+template <>
+inline constexpr std::integer_sequence<int, 128, 256> device_widths<float>;
+template <>
+inline constexpr std::integer_sequence<int, 128, 256> device_widths<serac::float16>;
+template <class T>
+inline constexpr std::integer_sequence<int, 128, 256> device_widths<serac::l2<T>>;
 
 /// The policy of an element type and width.
 template <class T, int Width>
 struct policy_of {
-  using type = serac::automatic_policy<Width, T>;
+  using type = std::conditional_t<serac::score_traits<T>::is_float,
+                                  serac::float_policy_for<Width* static_cast<int>(sizeof(T)), T>,
+                                  serac::automatic_policy<Width, T>>;
 };
 template <int Width>
 struct policy_of<serac::bits8, Width> {
@@ -97,16 +105,16 @@ serac::descriptor_view<typename Policy::element> device_view(const image& from, 
                                                              cudaStream_t stream) {
   using T = typename Policy::element;
   constexpr std::size_t alignment = serac::device::detail::traits_of<Policy>::load_bytes;
+  constexpr int width = serac::elements_of<Policy>;
   const T* const data = static_cast<const T*>(from.data);
-  if (from.count == 0) return {data, 0, Policy::width};
-  const bool usable = !from.where.on_host() && from.width == Policy::width &&
-                      serac::detail::is_aligned(data, alignment) && from.stride >= from.width &&
-                      static_cast<std::size_t>(from.stride) * sizeof(T) % alignment == 0;
+  if (from.count == 0) return {data, 0, width};
+  const bool usable = !from.where.on_host() && from.width == width && serac::detail::is_aligned(data, alignment) &&
+                      from.stride >= from.width && static_cast<std::size_t>(from.stride) * sizeof(T) % alignment == 0;
   if (usable) return {data, from.count, from.width, from.stride};
   T* const copy =
-      static_cast<T*>(buffer.reserve(static_cast<std::size_t>(from.count) * Policy::width * sizeof(T), "descriptors"));
-  copy_padded(from, from.count, copy, Policy::width, stream);
-  return {copy, from.count, Policy::width};
+      static_cast<T*>(buffer.reserve(static_cast<std::size_t>(from.count) * width * sizeof(T), "descriptors"));
+  copy_padded(from, from.count, copy, width, stream);
+  return {copy, from.count, width};
 }
 
 /// Locations on the GPU: themselves, or a copy.
@@ -215,7 +223,7 @@ void device_matching<T>::match_batch(const std::vector<int>& devices, std::size_
     for (const int device : devices) {
       workers.push_back(with_policy<T>(images.front().width, by, [&](auto tag) {
         using policy = typename decltype(tag)::type;
-        width = policy::width;
+        width = serac::elements_of<policy>;
         return std::unique_ptr<serac::survey::worker<T>>(new serac::survey::device_worker<policy>(device));
       }));
     }

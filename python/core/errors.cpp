@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "errors.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <exception>
 #include <stdexcept>
 
@@ -36,8 +38,9 @@ nb::builtin_exception type_error(const std::string& argument, const std::string&
 }
 
 void define_errors(nb::module_& module) {
+  const auto name = nb::cast<std::string>(module.attr("__name__")) + ".Error";
   PyObject* const error = PyErr_NewExceptionWithDoc(
-      "serac.Error", "What went wrong beside the arguments: a GPU, memory, a database.", PyExc_RuntimeError, nullptr);
+      name.c_str(), "What went wrong beside the arguments: a GPU, memory, a database.", PyExc_RuntimeError, nullptr);
   if (error == nullptr) throw nb::python_error();
   module.attr("Error") = nb::handle(error);
   nb::register_exception_translator(&translate, error);

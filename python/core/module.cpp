@@ -87,11 +87,12 @@ nb::object nearest2(nb::object a, nb::object b, bool with_columns, nb::object de
   return nb::make_tuple(rows, array_of(std::move(list.columns)));
 }
 
-nb::list match_batch(nb::sequence images, nb::object pairs, float max_ratio, float max_distance, bool cross_check,
+nb::list match_batch(nb::object images, nb::object pairs, float max_ratio, float max_distance, bool cross_check,
                      nb::object device, nb::object progress, const std::string& score, std::optional<int> max_bits,
                      int num_threads) {
   const score_kind kind = score_of(score);
   kept_arrays kept;
+  if (!nb::isinstance<nb::sequence>(images)) throw type_error("images", "must be a sequence of arrays");
   std::vector<nb::object> owned;
   std::vector<std::pair<std::string, nb::handle>> named;
   for (const nb::handle each : images) {
@@ -124,23 +125,27 @@ nb::list match_batch(nb::sequence images, nb::object pairs, float max_ratio, flo
 #define SERAC_SCORE "score: str = 'dot', max_bits: int | None = None, num_threads: int = -1"
 
 void define_functions(nb::module_& module) {
-  module.def("match", &match, "a"_a, "b"_a, "max_ratio"_a = 0.8f, "max_distance"_a = 0.7f, "cross_check"_a = true,
-             "device"_a = nb::none(), nb::kw_only(), "score"_a = "dot", "max_bits"_a = nb::none(), "num_threads"_a = -1,
+  module.def("match", &match, "a"_a.none(), "b"_a.none(), "max_ratio"_a = 0.8f, "max_distance"_a = 0.7f,
+             "cross_check"_a = true, "device"_a = nb::none(), nb::kw_only(), "score"_a = "dot",
+             "max_bits"_a = nb::none(), "num_threads"_a = -1,
              nb::sig("def match(a: " SERAC_ARRAYS ", b: " SERAC_ARRAYS ", " SERAC_ACCEPTANCE
                      "device: typing.Any = None, *, " SERAC_SCORE ") -> " SERAC_MATCHES),
              R"(Match the descriptors of two images, exactly as COLMAP's GPU matcher does.
 
 Args:
-    a, b: Descriptors, shape (M, width) and (N, width): uint8 (SIFT, width 128, norm 512) or int8, or, with
-        score="hamming", binary descriptors packed into uint8. Arrays of NumPy, CuPy or PyTorch, or anything else with
-        DLPack or the CUDA array interface; rows contiguous. GPU memory is not copied, where width is 128 (binary: 32
-        or 64) and rows are aligned to 16 bytes, and is read behind the work of its framework's current stream.
+    a, b: Descriptors, shape (M, width) and (N, width): uint8 (SIFT: width 128, norm 512), int8, float32 or float16
+        (norm 1), or, with score="hamming", binary descriptors packed into uint8. Arrays of NumPy, CuPy or PyTorch, or
+        anything else with DLPack or the CUDA array interface; rows contiguous. GPU memory is not copied, where the
+        width is 128 (floats: or 256; binary: 32 or 64) and rows are aligned to 16 bytes, and is read behind the work
+        of its framework's current stream.
     max_ratio: The distance of the best must be below max_ratio times that of the second best.
-    max_distance: The distance of the best, an angle in radians, must be below this. Not for score="hamming".
+    max_distance: The distance of the best must be below this. Distances are angles in radians where descriptors are
+        bytes, Euclidean where they are floats (with score="dot" of descriptors of norm 1). Not for score="hamming".
     cross_check: Each must be the other's best.
     device: None: the GPU that the arrays are on; for arrays in host memory a GPU if there is one, else the host.
         "cpu", "cuda", "cuda:1" or 1 (or a torch.device) force one.
-    score: "dot" or "hamming".
+    score: What makes descriptors alike: "dot", their product; "l2", for floats: that their distance is small;
+        "hamming", for packed bits.
     max_bits: With score="hamming": the distance of the best must be below this; None: any.
     num_threads: Of the host; -1: all.
 
@@ -153,8 +158,8 @@ Raises:
 
 Exact ties, which show only with max_ratio above 1, are broken as COLMAP does for uint8; else the smaller row wins.)");
 
-  module.def("nearest2", &nearest2, "a"_a, "b"_a, "with_columns"_a = false, "device"_a = nb::none(), nb::kw_only(),
-             "score"_a = "dot", "num_threads"_a = -1,
+  module.def("nearest2", &nearest2, "a"_a.none(), "b"_a.none(), "with_columns"_a = false, "device"_a = nb::none(),
+             nb::kw_only(), "score"_a = "dot", "num_threads"_a = -1,
              nb::sig("def nearest2(a: " SERAC_ARRAYS ", b: " SERAC_ARRAYS
                      ", with_columns: bool = False, device: typing.Any = None, *, score: str = 'dot', "
                      "num_threads: int = -1) -> numpy.typing.NDArray[numpy.int32] | "
@@ -167,16 +172,18 @@ Args:
 
 Returns:
     Shape (M, 3) of int32: best, index, second; with_columns: that and the same of shape (N, 3). A score is the dot
-    product, where below 0 counts as 0; with score="hamming" it is 4097 less the Hamming distance. Where nothing scores
-    above 0, best is 0 and index -1. Of tied bests the smallest index is given.
+    product, where below 0 counts as 0; of floats, its bits as a float32 (states[:, 0].view(numpy.float32)). With
+    score="l2" it is 0x7f800000 less the bits of the squared distance, with score="hamming" 4097 less the distance.
+    Where nothing scores above 0, best is 0 and index -1. Of tied bests the smallest index is given.
 
 Raises:
     As match.)");
 
   module.def(
-      "match_guided", &match_guided, "a"_a, "b"_a, "keypoints_a"_a, "keypoints_b"_a, "F"_a = nb::none(),
-      "H"_a = nb::none(), "max_error"_a = 4.0, "max_ratio"_a = 0.8f, "max_distance"_a = 0.7f, "cross_check"_a = true,
-      "device"_a = nb::none(), nb::kw_only(), "score"_a = "dot", "max_bits"_a = nb::none(), "num_threads"_a = -1,
+      "match_guided", &match_guided, "a"_a.none(), "b"_a.none(), "keypoints_a"_a.none(), "keypoints_b"_a.none(),
+      "F"_a = nb::none(), "H"_a = nb::none(), "max_error"_a = 4.0, "max_ratio"_a = 0.8f, "max_distance"_a = 0.7f,
+      "cross_check"_a = true, "device"_a = nb::none(), nb::kw_only(), "score"_a = "dot", "max_bits"_a = nb::none(),
+      "num_threads"_a = -1,
       nb::sig("def match_guided(a: " SERAC_ARRAYS ", b: " SERAC_ARRAYS ", keypoints_a: " SERAC_ARRAYS
               ", keypoints_b: " SERAC_ARRAYS
               ", F: numpy.typing.ArrayLike | None = None, H: numpy.typing.ArrayLike | None = None, "
@@ -200,9 +207,9 @@ Returns:
 Raises:
     As match.)");
 
-  module.def("match_batch", &match_batch, "images"_a, "pairs"_a, "max_ratio"_a = 0.8f, "max_distance"_a = 0.7f,
-             "cross_check"_a = true, "device"_a = nb::none(), "progress"_a = nb::none(), nb::kw_only(),
-             "score"_a = "dot", "max_bits"_a = nb::none(), "num_threads"_a = -1,
+  module.def("match_batch", &match_batch, "images"_a.none(), "pairs"_a.none(), "max_ratio"_a = 0.8f,
+             "max_distance"_a = 0.7f, "cross_check"_a = true, "device"_a = nb::none(), "progress"_a = nb::none(),
+             nb::kw_only(), "score"_a = "dot", "max_bits"_a = nb::none(), "num_threads"_a = -1,
              nb::sig("def match_batch(images: collections.abc.Sequence[" SERAC_ARRAYS
                      "], pairs: numpy.typing.ArrayLike, " SERAC_ACCEPTANCE
                      "device: typing.Any = None, progress: collections.abc.Callable[..., typing.Any] | None = None, "

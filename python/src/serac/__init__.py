@@ -10,6 +10,8 @@ from ._core import (Error, MatchSummary, __version__, gpu_count, has_cuda,
                     match, match_batch, match_exhaustive, match_guided,
                     match_pairs, nearest2)
 
+Error.__module__ = __name__
+
 __all__ = ["Error", "MatchSummary", "__version__", "gpu_count", "has_cuda",
            "match", "match_batch", "match_exhaustive", "match_guided",
            "match_pairs", "nearest2"]
