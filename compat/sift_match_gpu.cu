@@ -18,14 +18,14 @@
 
 namespace serac::compat {
 
+/// Ties broken as COLMAP breaks them, which shows only in lists made with a ratio above 1.
+struct siftgpu_ties : policy_for<128> {
+  using tie = tie_break::siftgpu;
+};
+
 namespace {
 
 constexpr int width = 128;
-
-/// Ties broken as COLMAP breaks them, which shows only in lists made with a ratio above 1.
-struct siftgpu_ties : policy_for<width> {
-  using tie = tie_break::siftgpu;
-};
 
 /// The byte of a value of a descriptor of norm 1.
 std::uint8_t byte_of(float x) {
@@ -97,9 +97,9 @@ struct SiftMatchGPU::implementation {
   }
 
   void set_max_sift(int count) {
-    if (count <= 0) throw std::invalid_argument("max_sift is " + std::to_string(count) + ", not above 0");
+    if (count < 0) throw std::invalid_argument("max_sift is " + std::to_string(count));
     constexpr int most = std::numeric_limits<int>::max() / 32 * 32;
-    max_sift = count > most - 31 ? most : (count + 31) / 32 * 32;
+    max_sift = count > most ? most : (count + 31) / 32 * 32;
   }
 
   static void check_index(int index) {

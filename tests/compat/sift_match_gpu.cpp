@@ -268,6 +268,20 @@ TEST_CASE("locations stay with unchanged data and go with other data", "[compat]
   CHECK(matcher.gpu.GetGuidedSiftMatch(1, buffer, nullptr, nullptr) >= 0);
 }
 
+TEST_CASE("a maximum of 0, as COLMAP has it where there are no features", "[compat]") {
+  const auto images = planted(14, 40, 50);
+  logged_matcher matcher(0);
+  CHECK(matcher.gpu.VerifyContextGL() != 0);
+  CHECK(matcher.gpu.Allocate(0, 1) != 0);
+  CHECK(matcher.gpu.GetMaxSift() == 0);
+  matcher.set(0, images.left), matcher.set(1, images.right);
+  CHECK(matcher.gpu.GetSiftMatch(0, nullptr) == 0);
+  CHECK(matcher.gpu.GetSiftMatch(-1, nullptr) == -1);
+  CHECK(matcher.reasons.size() == 1);
+  matcher.gpu.SetMaxSift(2147483647);
+  CHECK(matcher.gpu.GetMaxSift() == 2147483616);
+}
+
 TEST_CASE("images without features have no matches", "[compat]") {
   const auto images = planted(11, 40, 50);
   logged_matcher matcher;
@@ -301,8 +315,8 @@ TEST_CASE("what is wrong is said, and the matcher stays usable", "[compat]") {
   requires_reason("SetDescriptors: descriptors is null");
   matcher.gpu.SetFeatureLocation(0, nullptr);
   requires_reason("SetFeatureLocation: the image's descriptors are not set");
-  matcher.gpu.SetMaxSift(0);
-  requires_reason("SetMaxSift: max_sift is 0, not above 0");
+  matcher.gpu.SetMaxSift(-1);
+  requires_reason("SetMaxSift: max_sift is -1");
 
   matcher.set(0, images.left), matcher.set(1, images.right);
   matcher.gpu.SetFeatureLocation(0, nullptr);

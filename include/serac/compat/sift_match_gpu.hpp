@@ -26,9 +26,9 @@ namespace serac::compat {
 ///
 /// Host; synchronous. One thread at a time; several threads use one object each. It needs no OpenGL context and no
 /// display. It throws nothing but std::bad_alloc from its constructor: what fails is said in one line on std::cerr, or
-/// to SetLog's function, and the call returns -1, or 0 where it says so; the object stays usable. Memory on the GPU: the
-/// images' descriptors and locations, one list, and a workspace of tens of bytes a feature, all of which grow to the
-/// largest call and are kept. One that was moved from may only be destroyed or assigned to.
+/// to SetLog's function, and the call returns -1, or 0 where it says so; the object stays usable. Memory on the GPU:
+/// the images' descriptors and locations, one list, and a workspace of tens of bytes a feature, all of which grow to
+/// the largest call and are kept. One that was moved from may only be destroyed or assigned to.
 class SiftMatchGPU {
  public:
   /// Values for SetLanguage.
@@ -48,8 +48,8 @@ class SiftMatchGPU {
   /// Images that were set on another GPU must be set again.
   void SetLanguage(int language);
 
-  /// Features of an image that are looked at from now on: `max_sift`, above 0, rounded up to a multiple of 32 as COLMAP
-  /// has it. Of more the first are kept.
+  /// Features of an image that are looked at from now on: `max_sift`, at least 0, rounded up to a multiple of 32 as
+  /// COLMAP has it. Of more the first are kept.
   void SetMaxSift(int max_sift);
   int GetMaxSift() const;
 
