@@ -36,17 +36,9 @@ inline constexpr std::integer_sequence<int, 128, 256> device_widths<serac::float
 template <class T>
 inline constexpr std::integer_sequence<int, 128, 256> device_widths<serac::l2<T>>;
 
-/// The policy of an element type and width.
+/// The policy of an element type and a width in elements.
 template <class T, int Width>
-struct policy_of {
-  using type = std::conditional_t<serac::score_traits<T>::is_float,
-                                  serac::float_policy_for<Width* static_cast<int>(sizeof(T)), T>,
-                                  serac::automatic_policy<Width, T>>;
-};
-template <int Width>
-struct policy_of<serac::bits8, Width> {
-  using type = serac::hamming_policy_for<Width>;
-};
+using policy_of = serac::automatic_policy<Width* static_cast<int>(sizeof(T)), T>;
 
 /// COLMAP's order of ties, which shows in its lists for max_ratio above 1.
 template <int Width>
@@ -82,7 +74,7 @@ auto with_policy(int width, const judgement& by, Visit visit) {
     if constexpr (std::is_same_v<T, std::uint8_t>) {
       if (by.options.max_ratio > 1) return visit(serac::device::detail::type_tag<colmap_ties<wide>>());
     }
-    return visit(serac::device::detail::type_tag<typename policy_of<T, wide>::type>());
+    return visit(serac::device::detail::type_tag<policy_of<T, wide>>());
   });
 }
 
@@ -195,7 +187,7 @@ template <class T>
 serac::nearest2_list device_matching<T>::nearest2(session& on, const image& a, const image& b, bool with_columns,
                                                   cudaStream_t stream) {
   return with_width<T>(a.width, [&](auto width) {
-    using policy = typename policy_of<T, decltype(width)::value>::type;
+    using policy = policy_of<T, decltype(width)::value>;
     const auto left = device_view<policy>(a, on.left, stream), right = device_view<policy>(b, on.right, stream);
     const std::int64_t columns = with_columns ? b.count : 0;
     auto* const states = static_cast<serac::top2*>(

