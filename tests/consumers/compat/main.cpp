@@ -15,9 +15,13 @@
 
 #include <serac/compat/sift_match_gpu.hpp>
 
-namespace {
+class SiftMatchGPU;  // the name is taken, as it is where SiftGPU's own header is included
 
-using serac::compat::SiftMatchGPU;
+namespace program {
+
+using SiftMatchGPU = serac::compat::SiftMatchGPU;
+
+namespace {
 
 struct keypoint {
   float x, y, a11, a12, a21, a22;
@@ -110,9 +114,7 @@ bool right(const std::vector<match>& matches, int count) {
   return true;
 }
 
-}  // namespace
-
-int main() {
+int run() {
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const bool without_gpu = visible != nullptr && *visible == '\0';
   gpu_matcher matcher;
@@ -144,3 +146,9 @@ int main() {
   }
   return good ? 0 : 1;
 }
+
+}  // namespace
+
+}  // namespace program
+
+int main() { return program::run(); }
