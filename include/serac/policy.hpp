@@ -50,12 +50,11 @@ struct hamming_policy_for : policy_for<Width> {
 
 /// Floats of `Width` bytes by dot product or squared distance: Element is float, float16, bfloat16 or l2 of them, and
 /// 256 floats are 1,024 bytes. The classic path; derive from it as from policy_for. The tiles of up to 512 bytes take
-/// 79 KiB of shared memory, those of 1,024 bytes 83 KiB: for a GPU that has less, make tile_rows less.
+/// 65 KiB of shared memory, those of 1,024 bytes 97 KiB: for a GPU that has less, make tile_rows less.
 template <int Width, class Element = float>
 struct float_policy_for : policy_for<Width> {
   using element = Element;
-  static constexpr int tile_columns = Width <= 512 ? 128 : 64;
-  static constexpr int thread_rows = Width <= 512 ? 8 : 16;
+  static constexpr int thread_rows = 16;
   static constexpr int slice = 64;
   using dot = dot_fma;
 };
