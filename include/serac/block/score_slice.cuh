@@ -77,6 +77,9 @@ template <class Policy>
 SERAC_DEVICE void score_slice(const std::uint8_t* rows, const std::uint8_t* columns, tile_sums<Policy>& sums) {
   using traits = policy_traits<Policy>;
   constexpr int load_bytes = traits::score_bytes;
+#if defined(__CUDA_ARCH__)
+  static_assert(__CUDA_ARCH__ >= 10 * traits::dot::min_sm, "the policy's dot path needs a later architecture: min_sm");
+#endif
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   rows += warp * traits::thread_rows * traits::row_stride;

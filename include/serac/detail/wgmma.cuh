@@ -5,6 +5,7 @@
 #pragma once
 
 #include <serac/detail/config.hpp>
+#include <serac/score.hpp>
 
 namespace serac::detail {
 
@@ -99,7 +100,7 @@ SERAC_DEVICE void wgmma_wait(std::int32_t (&sums)[Registers]) {
 template <class T, int N>
 SERAC_DEVICE void wgmma(std::int32_t (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool accumulate) {
 #ifdef SERAC_HAS_WGMMA
-  constexpr bool is_signed = static_cast<T>(-1) < 0;
+  constexpr bool is_signed = score_traits<T>::may_be_negative;
   if constexpr (N == 64) {
     SERAC_WGMMA("64", SERAC_TEXT_0 ", " SERAC_TEXT_16, "32", "33", "34", SERAC_OPERANDS(0), SERAC_OPERANDS(16));
   } else if constexpr (N == 128) {

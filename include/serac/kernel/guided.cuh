@@ -13,6 +13,7 @@
 #include <serac/detail/mma.cuh>
 #include <serac/geometry.hpp>
 #include <serac/guided_tiles.hpp>
+#include <serac/score.hpp>
 #include <serac/thread/packed_top2.cuh>
 #include <serac/thread/top2_cell.cuh>
 #include <serac/top2.hpp>
@@ -372,7 +373,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
   constexpr unsigned all = 0xffffffffu;
   constexpr int tile = detail::guided_tile, code_bits = 5;
   static_assert(1 << code_bits == tile && Width <= 256, "a score of 24 bits and its place in a tile fit 32 bits");
-  constexpr bool is_signed = static_cast<Element>(-1) < 0;
+  constexpr bool is_signed = score_traits<Element>::may_be_negative;
 
   __shared__ guided_stage stages[guided_match_threads / 32];
   guided_stage& stage = stages[threadIdx.x / 32];

@@ -7,7 +7,8 @@
 /// A thread-level dot path is a type with
 ///   - `static constexpr int k`      bytes that one step consumes: 4, or 16 where `accumulate` takes four words
 ///     as well;
-///   - `static constexpr int min_sm` least architecture it compiles for, as __CUDA_ARCH__ / 10;
+///   - `static constexpr int min_sm` least architecture that has it, as __CUDA_ARCH__ / 10: policies that name it
+///     compile for no lesser one;
 ///   - `static constexpr int instructions` about how many a step takes: where it is more than one, descriptors
 ///     are read in narrow steps, for wide ones would not fit the registers;
 ///   - `template <class T> static int32 accumulate(uint32 a, uint32 b, int32 sum)`, which returns `sum` plus the dot
@@ -51,7 +52,7 @@ struct dot_dp4a {
   template <class T>
   SERAC_DEVICE static std::int32_t accumulate(std::uint32_t a, std::uint32_t b, std::int32_t sum) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 610
-    if constexpr (static_cast<T>(-1) < 0) {
+    if constexpr (score_traits<T>::may_be_negative) {
       return __dp4a(static_cast<int>(a), static_cast<int>(b), sum);
     } else {
       return static_cast<std::int32_t>(__dp4a(a, b, static_cast<unsigned>(sum)));
