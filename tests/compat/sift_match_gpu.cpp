@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <cuda_runtime.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -294,6 +297,34 @@ TEST_CASE("images without features have no matches", "[compat]") {
   matcher.set(0, images.left), matcher.set(1, descriptors<>(0));
   CHECK(matcher.match().empty());
   CHECK(matcher.reasons.empty());
+}
+
+TEST_CASE("memory grows with the features, not with their pairs", "[compat]") {
+  const std::int64_t count = small_run() ? 5000 : 100000;
+  random_source random(15);
+  const descriptors<> left = sift_like(random, count);
+  descriptors<> right(count);
+  for (std::int64_t i = 0; i < count; ++i) right.assign(i, left, count - 1 - i);
+  logged_matcher matcher(static_cast<int>(count));
+  matcher.set(0, first_of(left, 1)), matcher.set(1, first_of(right, 1));
+  matcher.match();  // the kernels are loaded
+  const auto free_memory = [] {
+    std::size_t free = 0, total = 0;
+    REQUIRE(cudaMemGetInfo(&free, &total) == cudaSuccess);
+    return free;
+  };
+  const std::size_t before = free_memory();
+  matcher.set(0, left), matcher.set(1, right);
+  match_options options;
+  options.max_ratio = 1, options.max_distance = 3.2f;  // rows that were cut off at 255 match themselves, too
+  const match_vector list = matcher.match(options, static_cast<int>(count));
+  const std::size_t after = free_memory();
+  CHECK(before - (std::min)(before, after) < static_cast<std::size_t>(2 * count * 128) + (std::size_t{64} << 20));
+  match_vector all;
+  for (std::int64_t i = 0; i < count; ++i) {
+    all.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(count - 1 - i)});
+  }
+  REQUIRE_SAME(list, all);
 }
 
 TEST_CASE("what is wrong is said, and the matcher stays usable", "[compat]") {
