@@ -30,7 +30,7 @@ class Browser:
     that fail are in `complaints`."""
 
     def __init__(self, width=1200, height=900, seconds=60):
-        self.deadline = time.monotonic() + seconds
+        self.seconds = seconds  # that it may take for an answer
         self.complaints, self.events, self.next_id = [], [], 0
         self.profile = tempfile.mkdtemp(prefix="serac_browser_")
         commands, self.commands = os.pipe()
@@ -72,8 +72,9 @@ class Browser:
                 return answer["result"]
 
     def receive(self):
+        deadline = time.monotonic() + self.seconds
         while b"\0" not in self.unread:
-            left = self.deadline - time.monotonic()
+            left = deadline - time.monotonic()
             if left < 0 or not select.select([self.answers], [], [], left)[0]:
                 raise TimeoutError("Chromium does not answer")
             read = os.read(self.answers, 1 << 20)

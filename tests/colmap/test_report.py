@@ -136,6 +136,7 @@ class Shown(Report):
         return result
 
     def tearDown(self):
+        self.value("0")  # behind this answer no complaint is on its way
         self.assertEqual(self.browser.complaints, [])
 
     def value(self, expression):
@@ -187,8 +188,8 @@ class Shown(Report):
                        "new Image().src = 'missing.png'"):
             self.page.write_text(f"<!DOCTYPE html><script>{script}</script>")
             self.browser.open(self.page)
-            self.value("new Promise(done => setTimeout(done, 100))")
-            self.assertNotEqual(self.browser.complaints, [], script)
+            while not self.browser.complaints:  # or no answer comes
+                self.browser.receive()
             self.browser.complaints.clear()
 
     def test_the_sample_survey(self):
