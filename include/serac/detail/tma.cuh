@@ -88,17 +88,17 @@ SERAC_DEVICE void write_map(CUtensorMap& map, const CUtensorMap& pattern, const 
       : "memory");
 }
 
-/// Registers of each thread of this warpgroup from here on: a multiple of 8. All its warps. (Nothing in quick tests: of
-/// code that is not optimised, ptxas 13.0 cannot stand them in match_pair_wgmma.)
+/// Registers of each thread of this warpgroup from here on: a multiple of 8. All its warps. (Nothing in quick tests and
+/// with -G: of code that is not optimised, ptxas 13.0 cannot stand them in match_pair_wgmma.)
 template <int Registers>
 SERAC_DEVICE void raise_registers() {
-#if !defined(SERAC_QUICK_TESTS)
+#if !defined(SERAC_QUICK_TESTS) && !defined(__CUDACC_DEBUG__)
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
 #endif
 }
 template <int Registers>
 SERAC_DEVICE void lower_registers() {
-#if !defined(SERAC_QUICK_TESTS)
+#if !defined(SERAC_QUICK_TESTS) && !defined(__CUDACC_DEBUG__)
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 #endif
 }
