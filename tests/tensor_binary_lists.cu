@@ -27,17 +27,6 @@ std::vector<binary_judge> untied_judges(int width) {
   return judges;
 }
 
-/// The list that a policy makes of two images in device memory.
-template <class Policy>
-std::vector<match_pair> list_of(const binary_view& left, const binary_view& right, const binary_judge& judge,
-                                const match_options& options) {
-  match_run<entry_points<Policy>> run(left, right, options);
-  run.launch(nullptr, [&](const auto& rows, const auto& columns, const auto& asked, const auto& output, auto... rest) {
-    return device::match<Policy>(rows, columns, asked, judge.acceptance(), output, rest...);
-  });
-  return run.list();
-}
-
 /// Requires the lists by mma.sync to be the reference's or, where that takes long, those of the classic path, by all
 /// judges. Returns the matches in all.
 template <int Width>
@@ -49,10 +38,10 @@ std::size_t check_images(const two_images<bits8>& images, const std::vector<matc
       INFO(images.left.count << " x " << images.right.count << ", width " << Width << ", gap " << gap << ", " << judge
                              << ", cross_check " << o.cross_check << ", max_matches " << o.max_matches
                              << ", max_features " << o.max_features);
-      const auto expected = is_small(images.left, images.right)
-                                ? expected_binary_match(images, judge, o)
-                                : list_of<hamming_policy_for<Width>>(left.view(), right.view(), judge, o);
-      REQUIRE_SAME(list_of<bits_policy<Width>>(left.view(), right.view(), judge, o), expected);
+      const auto expected = is_small(images.left, images.right) ? expected_binary_match(images, judge, o)
+                                                                : judged_list<hamming_policy_for<Width>>(
+                                                                      left.view(), right.view(), judge.acceptance(), o);
+      REQUIRE_SAME(judged_list<bits_policy<Width>>(left.view(), right.view(), judge.acceptance(), o), expected);
       matches += expected.size();
     }
   }
@@ -158,7 +147,7 @@ TEST_CASE("two thousand random small problems of bits by mma.sync equal the host
     matches += count;
     const int gap = static_cast<int>(random.below(3)) * 16;
     const device_descriptors<bits8> left(images.left, gap), right(images.right, gap);
-    REQUIRE_SAME(list_of<bits_policy<bytes>>(left.view(), right.view(), judge, options), expected);
+    REQUIRE_SAME(judged_list<bits_policy<bytes>>(left.view(), right.view(), judge.acceptance(), options), expected);
   };
   for (std::uint64_t seed = first_seed; seed < first_seed + problems; ++seed) {
     if (seed % 2 == 0) {
@@ -212,8 +201,8 @@ TEST_CASE("an automatic policy of bits takes mma.sync where the GPU has it, and 
   basic_matcher<automatic> matcher;
   for (const binary_judge& judge : binary_judges(32)) {
     INFO(judge);
-    const auto expected =
-        list_of<hamming_policy_for<32>>(left.view(), right.view(), judge, {});  // by classic, ties or not
+    const auto expected = judged_list<hamming_policy_for<32>>(left.view(), right.view(), judge.acceptance(),
+                                                              {});  // by classic, ties or not
     REQUIRE_SAME(matcher.match(images.left.view(), images.right.view(), judge.acceptance()).pairs, expected);
   }
   const auto states = matcher.nearest2(images.left.view(), images.right.view(), true);

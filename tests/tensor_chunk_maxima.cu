@@ -131,7 +131,8 @@ status launch_pass1(const descriptor_view<typename Policy::element>& images, con
     const auto kernel = kernel::chunk_maxima_mma<Policy>;
     require_ok(serac::detail::grant_shared("chunk_maxima_mma", kernel, traits::shared_bytes));
     return serac::detail::launch("chunk_maxima_mma", kernel, dim3(blocks), traits::threads, traits::shared_bytes,
-                                 nullptr, images.data, images.stride, images.data, images.stride, pairs, count,
+                                 nullptr, device::detail::pass1<Policy>::bytes_of(images), images.stride,
+                                 device::detail::pass1<Policy>::bytes_of(images), images.stride, pairs, count,
                                  list.units, maxima);
   }
 }

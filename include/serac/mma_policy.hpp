@@ -16,16 +16,16 @@ namespace serac {
 template <int Width, class Element = std::uint8_t>
 struct mma_policy_for {
   static constexpr match_path path = match_path::mma;
-  using element = Element;             ///< std::uint8_t, std::int8_t or bits8
-  static constexpr int width = Width;  ///< bytes in a descriptor: 32, 64, 128 or 256
+  using element = Element;             ///< std::uint8_t, std::int8_t, bits8, float16 or bfloat16
+  static constexpr int width = Width;  ///< bytes in a descriptor: 32, 64, 128 or 256, of floats 512 too
   /// Rows that a warp keeps in registers, a multiple of 16; of bits, it keeps their complements too.
-  static constexpr int warp_rows =
-      is_binary<Element> ? (Width == 32 ? 80 : 4096 / Width) : (Width <= 128 ? 80 : 8192 / Width);
-  static constexpr int warps = 4;           ///< warps in a block, all against the same columns
-  static constexpr int tile_columns = 128;  ///< columns in shared memory at a time: a multiple of 16
+  static constexpr int warp_rows = is_binary<Element> ? (Width == 32 ? 80 : 4096 / Width) : (Width <= 128 ? 80 : 32);
+  static constexpr int warps = 4;  ///< warps in a block, all against the same columns
+  /// Columns in shared memory at a time: a multiple of 16.
+  static constexpr int tile_columns = Width <= 256 ? 128 : 64;
   /// Pairs of slices of 8 columns that the code spells out.
   static constexpr int unroll = Width == 128 && !is_binary<Element> ? 8 : 2;
-  static constexpr int min_blocks = 3;  ///< blocks that an SM must be able to hold (caps registers)
+  static constexpr int min_blocks = Width <= 256 ? 3 : 2;  ///< blocks that an SM must hold (caps registers)
 };
 
 struct mma_policy : mma_policy_for<128> {};
@@ -67,8 +67,9 @@ struct mma_traits {
     return column * width + (width < 128 ? byte : byte ^ column % 2 * 64);
   }
 
-  static_assert(is_tensor_width(width), "the width is 32, 64, 128 or 256 bytes");
-  static_assert(sizeof(element) == 1, "descriptor elements are bytes, signed or unsigned, or bits8");
+  static_assert(
+      has_mma<element>(width),
+      "elements are bytes, bits8, float16 or bfloat16; the width is 32, 64, 128 or 256 bytes, of floats 512 too");
   static_assert(warp_rows % 16 == 0 && warp_rows >= 16, "warp_rows is a multiple of 16: the rows of one product");
   static_assert(warp_rows * width <= 128 * 128, "the rows of a warp must fit its registers: 16 KiB at most");
   static_assert(warps % 4 == 0 && warps >= 4 && warps <= 32, "a block has 4, 8, ... 32 warps");

@@ -74,7 +74,8 @@ struct classic_policy<Width, Element, true> : float_policy_for<Width, Element> {
 }  // namespace detail
 
 /// Descriptors of `Width` bytes, of whatever element, by the fastest path that gives the exact result on the device at
-/// hand. This very type chooses; a policy derived from it is the classic path that it describes.
+/// hand (of float16 and bfloat16, whose sums depend on the path: see docs/exactness.md). This very type chooses; a
+/// policy derived from it is the classic path that it describes.
 template <int Width, class Element = std::uint8_t>
 struct automatic_policy : detail::classic_policy<Width, Element> {};
 
@@ -84,6 +85,21 @@ struct default_policy : automatic_policy<128> {};
 /// Whether the tensor-core paths have kernels for descriptors of `width` bytes.
 SERAC_HOST_DEVICE constexpr bool is_tensor_width(int width) {
   return width == 32 || width == 64 || width == 128 || width == 256;
+}
+
+/// Whether there is a kernel by mma.sync for descriptors of `width` bytes of Elements: of bytes, bits, and dot products
+/// of float16 and bfloat16.
+template <class Element>
+SERAC_HOST_DEVICE constexpr bool has_mma(int width) {
+  using score = score_traits<Element>;
+  return sizeof(Element) <= 2 &&
+         (score::is_dot_product || is_binary<Element>)&&(is_tensor_width(width) || (score::is_float && width == 512));
+}
+
+/// Likewise by wgmma: of bytes.
+template <class Element>
+SERAC_HOST_DEVICE constexpr bool has_wgmma(int width) {
+  return score_traits<Element>::has_angle && is_tensor_width(width);
 }
 
 /// Whether a policy leaves the path to the library.

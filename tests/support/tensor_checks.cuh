@@ -77,6 +77,18 @@ std::vector<match_pair> list_of(const typename Path::view& left, const typename 
   return run.list();
 }
 
+/// The list that a policy makes of two images in device memory, judged by an acceptance.
+template <class Policy, class Acceptance>
+std::vector<match_pair> judged_list(const descriptor_view<typename Policy::element>& left,
+                                    const descriptor_view<typename Policy::element>& right, const Acceptance& accept,
+                                    const match_options& options) {
+  match_run<entry_points<Policy>> run(left, right, options);
+  run.launch(nullptr, [&](const auto& rows, const auto& columns, const auto& asked, const auto& output, auto... rest) {
+    return device::match<Policy>(rows, columns, asked, accept, output, rest...);
+  });
+  return run.list();
+}
+
 /// Requires the lists of one problem to be the reference's or, where that takes long, those of the classic path (of
 /// the host backend unless `Classic`, which saves its kernels). Returns the matches in all lists.
 template <class Path, bool Classic = true>

@@ -51,13 +51,12 @@ template <class Element = std::uint8_t>
 match_path best_path() noexcept {
   cudaFuncAttributes attributes{};
   if (cudaFuncGetAttributes(&attributes, kernel::path_marker<>) != cudaSuccess) return match_path::classic;
-  if constexpr (is_binary<Element>) {
-    // wgmma has no products of bits, and mma.sync none from sm_100 on.
-    const bool has_mma = attributes.sharedSizeBytes >= kernel::marker_step && attributes.binaryVersion < 100;
-    return has_mma ? match_path::mma : match_path::classic;
+  bool has_mma = attributes.sharedSizeBytes >= kernel::marker_step;
+  if constexpr (is_binary<Element>) has_mma = has_mma && attributes.binaryVersion < 100;  // no products of bits there
+  if constexpr (score_traits<Element>::has_angle) {                                       // wgmma is for bytes
+    if (attributes.sharedSizeBytes >= 2 * kernel::marker_step) return match_path::wgmma;
   }
-  if (attributes.sharedSizeBytes >= 2 * kernel::marker_step) return match_path::wgmma;
-  return attributes.sharedSizeBytes >= kernel::marker_step ? match_path::mma : match_path::classic;
+  return has_mma ? match_path::mma : match_path::classic;
 }
 
 inline constexpr std::int64_t most_tensor_features = std::int64_t{1} << 30;  ///< of an image: 32-bit tile arithmetic
@@ -159,7 +158,7 @@ struct pass1<Policy, match_path::mma> {
     pair.segments = ceil_div(pair.left_count, traits::tile_rows);
     pair.segment_tiles = 1;
     pair.row_stride = pair.segments * traits::tile_rows;
-    constexpr int least_tiles = 4;  // 512 columns: measured
+    constexpr int least_tiles = ceil_div(512, traits::tile_columns);  // 512 columns: measured
     pair.chunk_tiles = (std::max)(least_tiles, tiles_of_chunk(traits::column_tiles(pair), pair.row_stride));
     pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
   }
@@ -174,8 +173,15 @@ struct pass1<Policy, match_path::mma> {
       return s;
     }
     return launch("chunk_maxima_mma", kernel, dim3(static_cast<unsigned>((std::min)(units, resident))), traits::threads,
-                  traits::shared_bytes, stream, left.data, left.stride, right.data, right.stride, pairs, pair_count,
-                  units, maxima);
+                  traits::shared_bytes, stream, bytes_of(left), stride_of(left), bytes_of(right), stride_of(right),
+                  pairs, pair_count, units, maxima);
+  }
+
+  static const std::uint8_t* bytes_of(const view& image) noexcept {
+    return reinterpret_cast<const std::uint8_t*>(image.data);
+  }
+  static std::int64_t stride_of(const view& image) noexcept {
+    return image.stride * static_cast<int>(sizeof(typename Policy::element));
   }
 };
 

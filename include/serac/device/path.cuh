@@ -43,15 +43,12 @@ struct traits_by_path<Policy, match_path::wgmma> {
 template <class Policy>
 using traits_of = typename traits_by_path<Policy>::type;
 
-/// Whether a tensor-core path has products of `Element`s.
-template <class Element, match_path Path>
-inline constexpr bool has_products = score_traits<Element>::has_angle ||
-                                     (Path == match_path::mma && is_binary<Element>);
-
 /// Whether `Policy` may take `path` at all.
 template <class Policy, match_path Path>
-inline constexpr bool may_take = Policy::path == Path || (is_automatic<Policy> && is_tensor_width(Policy::width) &&
-                                                          has_products<typename Policy::element, Path>);
+inline constexpr bool may_take = Policy::path == Path ||
+                                 (is_automatic<Policy> &&
+                                  (Path == match_path::wgmma ? has_wgmma<typename Policy::element>(Policy::width)
+                                                             : has_mma<typename Policy::element>(Policy::width)));
 
 /// The policy of a tensor-core path that a policy means: itself, or that of its width and element where it is
 /// automatic.
@@ -61,14 +58,16 @@ using tensor_policy_of = std::conditional_t<
     std::conditional_t<Path == match_path::wgmma, wgmma_policy_for<Policy::width, typename Policy::element>,
                        mma_policy_for<Policy::width, typename Policy::element>>>;
 
-/// The path of a call; for an automatic policy the fastest that is exact.
+/// The path of a call; for an automatic policy the fastest that is exact. Sums of floats depend on the path, so theirs
+/// does not depend on the sizes: a batch gives the lists that its pairs have alone.
 template <class Policy>
 match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool ties_are_rejected) noexcept {
   if constexpr (is_automatic<Policy> && may_take<Policy, match_path::mma>) {
     constexpr std::int64_t least = std::int64_t{1} << 22;  // scores; below, the classic path's fewer launches win
     const std::int64_t scores = left_count * right_count;
     const bool too_many = (std::max)(left_count, right_count) > most_tensor_features;
-    if (ties_are_rejected && scores >= least && !too_many) return best_path<typename Policy::element>();
+    const bool enough = score_traits<typename Policy::element>::is_float || scores >= least;
+    if (ties_are_rejected && enough && !too_many) return best_path<typename Policy::element>();
   }
   return Policy::path;
 }

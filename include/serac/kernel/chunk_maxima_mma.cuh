@@ -25,7 +25,7 @@ class mma_rows {
 
   /// Reads the warp's rows: those from `rows` on, `count` of which exist; the others become zero. All lanes of the
   /// warp.
-  SERAC_DEVICE void load(const element* rows, std::int64_t stride, int count) {
+  SERAC_DEVICE void load(const std::uint8_t* rows, std::int64_t stride, int count) {
     const int r = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
 #pragma unroll
     for (int b = 0; b < traits::row_blocks; ++b) {
@@ -33,7 +33,7 @@ class mma_rows {
       for (int h = 0; h < 2; ++h) {
         const int row = 16 * b + 8 * h + r;
         const bool exists = row < count;
-        const element* const source = rows + (exists ? row : 0) * stride;
+        const std::uint8_t* const source = rows + (exists ? row : 0) * stride;
 #pragma unroll
         for (int p = 0; p < traits::pieces; ++p) {
           const auto piece = detail::load_vector<traits::piece_bytes>(source + (4 * p + q) * traits::piece_bytes);
@@ -114,10 +114,9 @@ template <class Policy>
 class mma_columns {
  public:
   using traits = mma_traits<Policy>;
-  using element = typename traits::element;
 
   /// Begins with the tile whose first column is at `first`; `count` columns, one at least, are left from there on.
-  SERAC_DEVICE mma_columns(const element* first, std::int64_t stride, int count)
+  SERAC_DEVICE mma_columns(const std::uint8_t* first, std::int64_t stride, int count)
       : source_(first + thread_column() * stride + thread_byte()), stride_(stride), left_(count - thread_column()) {}
 
   /// Starts the copy of the next tile, which exists, to `stage`. The caller owes copy_async_wait and a barrier.
@@ -145,7 +144,7 @@ class mma_columns {
   SERAC_DEVICE static int thread_column() { return threadIdx.x / lanes; }
   SERAC_DEVICE static int thread_byte() { return threadIdx.x % lanes * 16; }
 
-  const element* source_;
+  const std::uint8_t* source_;
   std::int64_t stride_;
   int left_;  // from this thread's column on: 0 or less where that is behind the image
 };
@@ -171,14 +170,14 @@ SERAC_DEVICE void write_row_maxima(const lane_maxima<Policy>& maxima, std::int32
 /// Row maxima over the column chunks of every pair, as chunk_pair lays them out.
 ///
 /// Launch: mma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, any number of blocks; as many as
-/// the device holds at a time is best: each takes an equal run of units. Descriptors are aligned to 16 bytes, strides
-/// (in bytes) are multiples of 16; nothing is read beyond an image. `unit_count` is the number of units of all pairs.
+/// the device holds at a time is best: each takes an equal run of units. Descriptors are aligned to 16 bytes, strides,
+/// in bytes, are multiples of 16; nothing is read beyond an image. `unit_count` is the number of units of all pairs.
 /// Where a pair's chunk_tiles is above 1 its row maxima are 0 at the start.
 template <class Policy>
 __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy>::min_blocks)
-    chunk_maxima_mma(const typename Policy::element* left, std::int64_t left_stride,
-                     const typename Policy::element* right, std::int64_t right_stride, const chunk_pair* pairs,
-                     int pair_count, std::int64_t unit_count, std::int32_t* maxima) {
+    chunk_maxima_mma(const std::uint8_t* left, std::int64_t left_stride, const std::uint8_t* right,
+                     std::int64_t right_stride, const chunk_pair* pairs, int pair_count, std::int64_t unit_count,
+                     std::int32_t* maxima) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   using traits = mma_traits<Policy>;
   extern __shared__ __align__(16) std::uint8_t columns[];  // (2, tile_columns, width), swizzled

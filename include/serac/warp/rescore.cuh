@@ -10,7 +10,7 @@
 #include <serac/detail/integer.hpp>
 #include <serac/detail/mma.cuh>
 #include <serac/score.hpp>
-#include <serac/thread/packed_top2.cuh>
+#include <serac/thread/placed_top2.cuh>
 #include <serac/top2.hpp>
 
 namespace serac::warp {
@@ -68,7 +68,7 @@ class query_batch {
         member_count,
         [&](int) {
           const fragments now = members.load();
-          members.advance(16);
+          members.advance(at_once);
           return now;
         },
         index);
@@ -83,7 +83,7 @@ class query_batch {
       const auto load = [&](int from) {
         fragments of;
 #pragma unroll
-        for (int s = 0; s < 2; ++s) {
+        for (int s = 0; s < slices; ++s) {
           const int m = from + 8 * s + static_cast<int>(threadIdx.x) % 32 / 4;
           const auto* const bytes =
               static_cast<const std::uint8_t*>(static_cast<const void*>(member(first + (min)(m, count - 1))));
@@ -117,7 +117,7 @@ class query_batch {
   }
 
  private:
-  static constexpr bool is_signed = score_traits<Element>::may_be_negative;
+  static constexpr bool is_float = score_traits<Element>::is_float;
   static constexpr std::int32_t least = score_traits<Element>::least(Width);  // of a sum of 0
 
   // Lane 4 r + q holds, of every descriptor it takes part in, the pieces 4 p + q of 16 bytes (8 where the width is 32).
@@ -127,24 +127,29 @@ class query_batch {
   static constexpr int piece_steps = piece_bytes / 8;
   static constexpr int steps = Width / 32;
 
-  // A score and a code for one of a lane's members, of which it sees two of each 8, share 32 bits.
+  // A score and a code for one of a lane's members, of which it sees two of each 8, share 32 bits; scores of floats
+  // leave no room, and are kept beside the code.
   static constexpr int code_bits =
-      32 - serac::detail::log2_ceil(static_cast<int>(score_traits<Element>::most(Width)) + 1);
+      is_float ? 16 : 32 - serac::detail::log2_ceil(static_cast<int>(score_traits<Element>::most(Width)) + 1);
   static constexpr int most_members = 4 << code_bits;
 
-  /// What a lane holds of 16 members, in two slices of 8: of member lane / 4 of each, pieces as of the queries.
+  // Members are scored at_once at a time, in slices of 8: two, or one where more would not fit the registers.
+  static constexpr int slices = Width <= 256 ? 2 : 1;
+  static constexpr int at_once = 8 * slices;
+
+  /// What a lane holds of at_once members: of member lane / 4 of each slice, pieces as of the queries.
   struct fragments {
-    serac::detail::word_vector<piece_bytes> piece[2][pieces];
+    serac::detail::word_vector<piece_bytes> piece[slices][pieces];
   };
 
-  /// A lane's scores of two slices of 8 members.
+  /// A lane's scores of at_once members.
   struct products {
-    std::int32_t sums[2][2][4];
+    std::int32_t sums[slices][2][4];
 
     /// Sets all but those with the first `members` members to `value`.
     SERAC_DEVICE void keep(int members, std::int32_t value) {
 #pragma unroll
-      for (int i = 0; i < 16; ++i) {
+      for (int i = 0; i < 8 * slices; ++i) {
         const int member = i / 8 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + i % 2;
         std::int32_t& sum = sums[i / 8][i / 4 % 2][i % 4];
         sum = member < members ? sum : value;
@@ -169,7 +174,7 @@ class query_batch {
     SERAC_DEVICE fragments load() const {
       fragments of;
 #pragma unroll
-      for (int s = 0; s < 2; ++s) {
+      for (int s = 0; s < slices; ++s) {
 #pragma unroll
         for (int p = 0; p < pieces; ++p) {
           of.piece[s][p] = serac::detail::load_vector<piece_bytes>(at[p % 2] + s * 8 * Width + p / 2 * 8 * piece_bytes);
@@ -183,46 +188,50 @@ class query_batch {
     }
   };
 
-  /// Takes in the scores of `member_count` members, at most most_members: `load(first)` gives the fragments of 16 of
-  /// them, called for first = 0, 16, ...
+  /// Takes in the scores of `member_count` members, at most most_members: `load(first)` gives the fragments of at_once
+  /// of them, called for first = 0, at_once, ...
   template <class Load, class Index>
   SERAC_DEVICE void score_fragments(int member_count, Load load, Index index) {
     constexpr std::uint32_t first_code = (1u << code_bits) - 1;
-    thread::packed_top2 packed[4];
+    thread::placed_top2<!is_float, code_bits> placed[4];
     std::uint32_t code = first_code;
-    const auto key = [&](std::int32_t sum, std::uint32_t of) {
-      return (static_cast<std::uint32_t>(is_signed ? (max)(sum, 0) : sum + least) << code_bits) + of;
-    };
-    for (int first = 0; first < member_count; first += 16, code -= 4) {
+    for (int first = 0; first < member_count; first += at_once, code -= 2 * slices) {
       products sums = multiply(load(first));
       if constexpr (least > 0) {  // what stands behind the members scores nothing, as it does by itself elsewhere
-        if (first + 16 > member_count) sums.keep(member_count - first, -least);
+        if (first + at_once > member_count) sums.keep(member_count - first, -least);
       }
 #pragma unroll
-      for (int s = 0; s < 2; ++s) {
-        const std::uint32_t of = code - 2 * s;
+      for (int s = 0; s < slices; ++s) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) packed[i].push(key(sums.of(i, s, 0), of), key(sums.of(i, s, 1), of - 1));
+        for (int i = 0; i < 4; ++i) {
+          placed[i].template push_scores<2>(code - 2 * s, [&](int c) { return score_of(sums.of(i, s, c)); });
+        }
       }
     }
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int place = static_cast<int>(first_code - (packed[i].best & first_code));
+      const int place = static_cast<int>(first_code - placed[i].code());
       const int m = place / 2 * 8 + lane % 4 * 2 + place % 2;
-      const auto best = static_cast<std::int32_t>(packed[i].best >> code_bits);
+      const auto best = static_cast<std::int32_t>(placed[i].best_score());
       states_[i] = merge(states_[i], top2{best, best > 0 ? static_cast<std::int32_t>(index(m)) : -1,
-                                          static_cast<std::int32_t>(packed[i].second >> code_bits)});
+                                          static_cast<std::int32_t>(placed[i].second_score())});
     }
   }
 
-  /// The products with 16 members: four independent chains.
+  /// The score of a sum.
+  SERAC_DEVICE static std::uint32_t score_of(std::int32_t sum) {
+    constexpr bool below_zero = is_float || score_traits<Element>::may_be_negative;
+    return static_cast<std::uint32_t>(below_zero ? (max)(sum, 0) : sum + least);
+  }
+
+  /// The products with at_once members: four independent chains, or two.
   SERAC_DEVICE products multiply(const fragments& members) const {
     products result = {};
 #pragma unroll
     for (int k = 0; k < steps; ++k) {
 #pragma unroll
-      for (int s = 0; s < 2; ++s) {
+      for (int s = 0; s < slices; ++s) {
         const auto& word = members.piece[s][k / piece_steps].word;
         const int w = k % piece_steps * 2;
 #pragma unroll
