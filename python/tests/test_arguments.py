@@ -169,3 +169,13 @@ def test_import_loads_no_cuda_driver():
 
 def test_help_shows_shapes():
     assert "(K, 2) of uint32" in inspect.getdoc(serac.match)
+
+
+def test_an_array_in_gpu_memory_needs_a_gpu_part_and_a_driver():
+    if serac.gpu_count() > 0:
+        pytest.skip("there is a GPU")
+
+    class Elsewhere:
+        __cuda_array_interface__ = {"shape": (3, 128), "typestr": "|u1", "data": (4096, True), "version": 3}
+    with pytest.raises(serac.Error if serac.has_cuda else ValueError, match="no CUDA device|a: is in GPU memory"):
+        serac.match(Elsewhere(), A)
