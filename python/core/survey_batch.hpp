@@ -36,6 +36,7 @@ void run_survey(const serac::survey::worker_list<T>& workers, std::size_t memory
   };
   serac::survey::run_options budgets;
   budgets.memory_budget = memory_budget;
+  budgets.batch_pairs = std::clamp<std::int64_t>(static_cast<std::int64_t>(pairs.size()), 1, budgets.batch_pairs);
   for (const auto& each : workers) {
     budgets.memory_budget =
         std::max(budgets.memory_budget, serac::survey::least_memory_budget(*each, source, by.options));

@@ -136,7 +136,8 @@ def test_what_a_bar_throws_ends_the_call_and_nothing_is_lost(sample_db):
 
 # A large survey: that of the sample again and again. Prints a line once it is under way.
 INTERRUPTED = """
-import sys, serac
+import serac, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what began this may ignore it
 class Bar:
     def __init__(self, total): pass
     def update(self, n):

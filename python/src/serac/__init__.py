@@ -3,8 +3,8 @@
 """Exact matching of local image descriptors, on CUDA GPUs or without one.
 
 match, match_guided and nearest2 take two images; match_batch takes many pairs
-of them; match_exhaustive and match_pairs take a COLMAP database. The lists are
-those of COLMAP's GPU matcher, bit for bit, wherever they are made.
+of them; match_exhaustive and match_pairs take a COLMAP database. Lists of SIFT
+are those of COLMAP's GPU matcher, bit for bit, wherever they are made.
 """
 from ._core import (Error, MatchSummary, __version__, gpu_count, has_cuda,
                     match, match_batch, match_exhaustive, match_guided,
