@@ -13,12 +13,10 @@ target_compile_options(serac_warnings INTERFACE
 add_library(serac_self_check INTERFACE)
 target_link_libraries(serac_self_check INTERFACE serac_warnings)
 
-# CUDA programs that no GPU will run here: quickly, and without CUB's halves of floats, which take long to read. (nvcc's
-# own -O is that of the host code; it overrides -Xcompiler.)
+# CUDA programs that no GPU will run here: quickly. (nvcc's own -O is that of the host code; it overrides -Xcompiler.)
 if(SERAC_QUICK_TESTS)
   string(REGEX REPLACE "-O[0-9]" "-O0" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
-  set(SERAC_QUICK_OPTIONS -Xcicc=-O0 -Xptxas=-O0 -DSERAC_QUICK_TESTS -DCCCL_DISABLE_FP16_SUPPORT
-    -DCCCL_DISABLE_BF16_SUPPORT)
+  set(SERAC_QUICK_OPTIONS -Xcicc=-O0 -Xptxas=-O0 -DSERAC_QUICK_TESTS)
   target_compile_options(serac_warnings INTERFACE
     "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${SERAC_QUICK_OPTIONS}>")
 endif()

@@ -4,9 +4,7 @@
 /// From top-2 states to the ordered lists of matches: mark, write.
 #pragma once
 
-#include <cub/block/block_reduce.cuh>
-#include <cub/block/block_scan.cuh>
-
+#include <serac/block/sums.cuh>
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
 #include <serac/detail/copy_async.cuh>
@@ -15,15 +13,6 @@
 #include <serac/thread/top2_cell.cuh>
 
 namespace serac::kernel {
-
-/// Matches in front of a place: those of earlier pairs, and of earlier rows of the same pair.
-struct matches_before {
-  std::int64_t pairs, rows;
-
-  friend SERAC_DEVICE matches_before operator+(const matches_before& a, const matches_before& b) {
-    return {a.pairs + b.pairs, a.rows + b.rows};
-  }
-};
 
 /// Writes each state of `cells` to `states`. One thread a state, any grid.
 template <class Tie>
@@ -106,11 +95,8 @@ struct batch_lists {
 /// Shared memory of `write_window`.
 template <int Threads>
 struct list_storage {
-  union {
-    typename cub::BlockReduce<matches_before, Threads>::TempStorage reduce;
-    typename cub::BlockScan<std::uint32_t, Threads>::TempStorage scan;
-  };
-  matches_before before;
+  block::sums<std::int64_t, Threads> of_pairs, of_rows;
+  block::sums<std::uint32_t, Threads> of_window;
 };
 
 /// Writes the matches of a window, 4 * Threads rows of a pair, behind those of earlier pairs and rows, which it counts;
@@ -130,15 +116,14 @@ SERAC_DEVICE void write_window(list_storage<Threads>& shared, const std::uint32_
     return bits;
   };
 
-  matches_before mine{0, 0};  // matches of earlier pairs, and of this pair's earlier rows
-  for (int p = static_cast<int>(threadIdx.x); p < pair; p += Threads) mine.pairs += (min)(rows.matches(p), most);
+  std::int64_t of_pairs = 0, of_rows = 0;  // matches of earlier pairs, and of this pair's earlier rows
+  for (int p = static_cast<int>(threadIdx.x); p < pair; p += Threads) of_pairs += (min)(rows.matches(p), most);
 #pragma unroll 2
   for (int before = 0; before < window; ++before) {
-    mine.rows += __popc(matches_of_four(before * std::int64_t{window_rows} + 4 * threadIdx.x));
+    of_rows += __popc(matches_of_four(before * std::int64_t{window_rows} + 4 * threadIdx.x));
   }
-  const matches_before sum = cub::BlockReduce<matches_before, Threads>(shared.reduce).Sum(mine);
-  if (threadIdx.x == 0) shared.before = sum;
-  __syncthreads();
+  const std::int64_t list = lists.first() + shared.of_pairs.total(of_pairs);
+  const std::int64_t rows_before = shared.of_rows.total(of_rows);
 
   const std::int64_t row = first_row + 4 * threadIdx.x;
   unsigned bits = 0;
@@ -148,18 +133,14 @@ SERAC_DEVICE void write_window(list_storage<Threads>& shared, const std::uint32_
 #pragma unroll 1
     for (int i = 0; row + i < row_count; ++i) bits |= (columns[row + i] != row_verdicts::no_match ? 1u : 0u) << i;
   }
-  std::uint32_t prefix, total;
-  cub::BlockScan<std::uint32_t, Threads>(shared.scan)
-      .ExclusiveSum(static_cast<std::uint32_t>(__popc(bits)), prefix, total);
-
-  const std::int64_t list = lists.first() + shared.before.pairs;
-  std::int64_t place = shared.before.rows + prefix;
+  std::uint32_t total;
+  std::int64_t place = rows_before + shared.of_window.exclusive(static_cast<std::uint32_t>(__popc(bits)), total);
   for (; bits != 0 && place < most; bits &= bits - 1, ++place) {
     const std::int64_t matched = row + __ffs(static_cast<int>(bits)) - 1;
     lists.pairs[list + place] = {static_cast<std::uint32_t>(matched), columns[matched]};
   }
   if (threadIdx.x == 0 && first_row + window_rows >= row_count) {
-    lists.end(pair, list + (min)(shared.before.rows + total, std::int64_t{most}));
+    lists.end(pair, list + (min)(rows_before + total, std::int64_t{most}));
   }
 }
 

@@ -5,8 +5,7 @@
 /// tiles of rows against those tiles of columns that may hold an admissible one.
 #pragma once
 
-#include <cub/block/block_scan.cuh>
-
+#include <serac/block/sums.cuh>
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
 #include <serac/detail/copy_async.cuh>
@@ -135,9 +134,8 @@ __global__ void __launch_bounds__(guided_order_threads)
   const two_view_geometry& geometry = image.pair.geometry;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
 
-  using scan = cub::BlockScan<int, threads>;
   __shared__ int places[detail::guided_bins];  // features in each bin; then where the next of the bin goes
-  __shared__ typename scan::TempStorage scan_storage;
+  __shared__ block::sums<int, threads> sums;
   __shared__ float box_parts[4][warps];
   __shared__ __align__(16) unsigned char order_bytes[sizeof(detail::feature_order)];
   auto& order = *reinterpret_cast<detail::feature_order*>(order_bytes);
@@ -189,12 +187,12 @@ __global__ void __launch_bounds__(guided_order_threads)
   }
   __syncthreads();
   constexpr int bins_of_thread = detail::guided_bins / threads;
-  int in_bin[bins_of_thread], total;
+  int in_bin[bins_of_thread], mine = 0, total;
 #pragma unroll
-  for (int b = 0; b < bins_of_thread; ++b) in_bin[b] = places[thread * bins_of_thread + b];
-  scan(scan_storage).ExclusiveSum(in_bin, in_bin, total);
+  for (int b = 0; b < bins_of_thread; ++b) mine += in_bin[b] = places[thread * bins_of_thread + b];
+  int place = sums.exclusive(mine, total);
 #pragma unroll
-  for (int b = 0; b < bins_of_thread; ++b) places[thread * bins_of_thread + b] = in_bin[b];
+  for (int b = 0; b < bins_of_thread; place += in_bin[b++]) places[thread * bins_of_thread + b] = place;
   if (thread == 0) image.features.counts[blockIdx.y] = total;
   __syncthreads();
   for (int i = thread; i < image.count; i += threads) {

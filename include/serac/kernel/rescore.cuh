@@ -7,9 +7,8 @@
 /// `Acceptance` must be monotone (acceptance.hpp) and reject a tied best, as max_ratio <= 1 does.
 #pragma once
 
-#include <cub/block/block_scan.cuh>
-
 #include <serac/block/rescore.cuh>
+#include <serac/block/sums.cuh>
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
 #include <serac/detail/copy_async.cuh>
@@ -44,7 +43,7 @@ struct scan_storage {
   static constexpr int parts = Threads / (row_window / 4);  // a thread looks at four rows, in a part of the chunks
   top2 part_of_row[parts][row_window];
   std::uint32_t in_bin[row_window], bin_start[row_window];  // chunks are fewer
-  typename cub::BlockScan<std::uint32_t, Threads>::TempStorage scan;
+  block::sums<std::uint32_t, Threads> sums;
 };
 
 /// Which of a window's rows can still match: the candidates, sorted by the chunk of their best. No row has a column
@@ -96,8 +95,8 @@ SERAC_DEVICE void scan_window(scan_storage<Threads>& shared, const chunk_pair& p
 
   const bool in_use = thread < row_window && thread < pair.column_chunks;  // this thread's chunk is
   if (__syncthreads_or(candidate)) {
-    std::uint32_t start, found;
-    cub::BlockScan<std::uint32_t, Threads>(shared.scan).ExclusiveSum(in_use ? shared.in_bin[thread] : 0, start, found);
+    std::uint32_t found;
+    const std::uint32_t start = shared.sums.exclusive(in_use ? shared.in_bin[thread] : 0, found);
     if (thread < row_window) shared.bin_start[thread] = start;
     __syncthreads();
     if (candidate) {
@@ -130,9 +129,9 @@ __global__ void __launch_bounds__(row_window)
 /// time. In shared memory.
 template <int Threads, int Capacity>
 struct candidate_places {
-  using scan = cub::BlockScan<int, Threads>;
-  typename scan::TempStorage storage;
+  block::sums<int, Threads> sums;
   std::int32_t place[Capacity];
+  std::int32_t total;  // of the windows looked at: kept in a register it costs spills
 };
 
 /// Goes through the candidates of `chunk`: `work(count)` is called by all threads of the block when the next `count` of
@@ -148,16 +147,18 @@ SERAC_DEVICE void visit_candidates(candidate_places<Threads, Capacity>& places, 
         window < windows ? verdicts.bins[pair.first_bin + std::int64_t{chunk} * windows + window] : 0;
     const int in_bin = static_cast<int>(bin & 0xffff);
     if (!__syncthreads_or(in_bin)) continue;
-    int start, total;
-    typename candidate_places<Threads, Capacity>::scan(places.storage).ExclusiveSum(in_bin, start, total);
+    int total;
+    const int start = places.sums.exclusive(in_bin, total);
     const int place = window * row_window + static_cast<int>(bin >> 16);
-    for (int first = 0; first < total; first += Capacity) {
+    if (threadIdx.x == 0) places.total = total;
+    __syncthreads();
+    for (int first = 0; first < places.total; first += Capacity) {
       for (int i = (max)(0, first - start); i < in_bin && start + i < first + Capacity; ++i) {
         places.place[start + i - first] = place + i;
       }
       __syncthreads();
-      work((min)(Capacity, total - first));
-      __syncthreads();  // places, and the scan's storage, are written again
+      work((min)(Capacity, places.total - first));
+      __syncthreads();  // places, and their sums, are written again
     }
   }
 }
@@ -301,16 +302,14 @@ SERAC_DEVICE void test_chunk(test_storage<Threads>& shared, const chunk_pair& pa
           rival_bits |= (rival ? 1u : 0u) << (4 * k + i);
         }
       }
-      int place, found_by_all;
-      typename candidate_places<Threads, test_storage<Threads>::list_rows>::scan(places.storage)
-          .ExclusiveSum(__popc(rival_bits), place, found_by_all);
-      place += rival_count;
+      int found_by_all;
+      int place = rival_count + places.sums.exclusive(__popc(rival_bits), found_by_all);
       for (; rival_bits != 0; rival_bits &= rival_bits - 1, ++place) {
         const int bit = __ffs(static_cast<int>(rival_bits)) - 1;
         rivals[place] = row_at(first, bit / 4) + bit % 4;
       }
       rival_count += found_by_all;
-      __syncthreads();  // the rivals are there, and the scan's storage is free
+      __syncthreads();  // the rivals are there, and the sums are free
       if (rival_count <= rival_rows - rows_of_step && first + rows_of_step < end_row) continue;
 
       // Batches of columns, each with all rivals or a part of them, dealt out to the warps.
@@ -353,7 +352,7 @@ SERAC_DEVICE void test_chunk(test_storage<Threads>& shared, const chunk_pair& pa
 /// Shared memory of `find_matched_chunks`.
 template <int Threads>
 struct matched_chunks {
-  typename cub::BlockScan<int, Threads>::TempStorage scan;
+  block::sums<int, Threads> sums;
   std::int32_t chunk[Threads];
 };
 
@@ -364,8 +363,8 @@ SERAC_DEVICE int find_matched_chunks(matched_chunks<Threads>& shared, const chun
                                      const row_verdicts& verdicts) {
   const int chunk = static_cast<int>(threadIdx.x);
   const bool matched = chunk < pair.column_chunks && verdicts.chunk_matches[pair.first_chunk + chunk] != 0;
-  int place, count;
-  cub::BlockScan<int, Threads>(shared.scan).ExclusiveSum(matched ? 1 : 0, place, count);
+  int count;
+  const int place = shared.sums.exclusive(matched ? 1 : 0, count);
   if (matched) shared.chunk[place] = chunk;
   __syncthreads();
   return count;
