@@ -69,9 +69,9 @@ pair_time time_pair(const two_images<typename Policy::element>& images, const Ac
   return {us, count.host()[0]};
 }
 
-/// Microseconds of a pair in a wave of 132: the pair, both ways round in turn.
+/// A pair in a wave of 132: the pair, both ways round in turn.
 template <class Policy, class Acceptance>
-double time_batched_pair(const two_images<typename Policy::element>& images, const Acceptance& accept) {
+timing time_batched_pair(const two_images<typename Policy::element>& images, const Acceptance& accept) {
   constexpr std::int64_t wave = 132;
   const serac::match_options options;
   std::vector<serac::image_pair> pairs;
@@ -82,11 +82,12 @@ double time_batched_pair(const two_images<typename Policy::element>& images, con
   const device_array<std::uint8_t> workspace(bytes);
   const device_array<serac::match_pair> lists(static_cast<std::size_t>(capacity));
   const device_array<std::int64_t> offsets(static_cast<std::size_t>(wave + 1));
-  const timing us = measure([&](cudaStream_t stream) {
+  timing us = measure([&](cudaStream_t stream) {
     serac::throw_on_error(serac::device::match_batch<Policy>(
         batch, options, accept, {lists.data(), capacity, offsets.data()}, wave, workspace.data(), bytes, stream));
   });
-  return us.median / static_cast<double>(wave);
+  for (double* each : {&us.median, &us.low, &us.high}) *each /= static_cast<double>(wave);
+  return us;
 }
 
 }  // namespace bench

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// How long does one pair of images with float descriptors take by the classic path, device to device, and how far is
-/// it from what FFMA could do? And what do lists of the nearest cost, of floats and of bytes?
+/// How long does one pair of images with float descriptors take, device to device, and how far is it from what FFMA, or
+/// products of halves, could do? And what do lists of the nearest cost, of floats and of bytes?
 ///
 /// Usage: floats
 /// Prints CSV: the time of a captured call replayed (median, and the middle 80 %), and for the same scores the time of
 /// FFMA alone, measured in the same run: one for each element, and a subtraction of the same cost for squared distances
 /// (of bytes, DP4A, one for each four). Calls: `match`, mutual matches by Lowe's ratio test, and `nearest K`, the K
-/// nearest of each row.
+/// nearest of each row, both by the classic path; `match mma` and `batch mma`, a match by mma.sync of the pair alone
+/// and in a batch of 132, of which the ceiling is mma.sync on halves, and wgmma_us the time of wgmma on halves.
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -17,6 +18,7 @@
 #include <serac/device/nearest.cuh>
 
 #include "ceilings.cuh"
+#include "elements.cuh"
 #include "measure.cuh"
 
 namespace {
@@ -49,7 +51,8 @@ double ffma_ceiling() {
 }
 
 struct {
-  double ffma, dp4a;  // in words a microsecond
+  double ffma, dp4a;       // in words a microsecond
+  double half_mma, wgmma;  // in 64 halves a microsecond
 } ceilings;
 
 // How elements are made, and what the lines of the table say of them.
@@ -80,31 +83,40 @@ struct problem {
   static constexpr int dimensions = serac::elements_of<Policy>;
 
   std::int64_t n;
-  bench::device_array<element> left, right;
+  bench::two_images<element> images;
 
   explicit problem(std::int64_t count) : problem(count, make(count)) {}
 
-  serac::descriptor_view<element> rows() const { return {left.data(), n, dimensions}; }
-  serac::descriptor_view<element> columns() const { return {right.data(), n, dimensions}; }
+  serac::descriptor_view<element> rows() const { return images.left(); }
+  serac::descriptor_view<element> columns() const { return images.right(); }
 
   /// Prints the line of a call: `run(stream)`.
   template <class Run>
   void line(const char* call, const Run& run) const {
-    const bench::timing t = bench::measure(run, 30, 3, 3, true);
     const double elements = static_cast<double>(n) * static_cast<double>(n) * dimensions;
     const double ceiling = serac::score_traits<element>::is_float ? elements * (is_l2<element> ? 2 : 1) / ceilings.ffma
                                                                   : elements / 4 / ceilings.dp4a;
-    std::printf("%s,%s,%d,%lld,%lld,%s,%.2f,%.2f,%.2f,%.2f,%.1f\n", name(element()), is_l2<element> ? "l2" : "dot",
-                dimensions, static_cast<long long>(n), static_cast<long long>(n), call, t.median, t.low, t.high,
-                ceiling, 100 * ceiling / t.median);
-    std::fflush(stdout);
+    line(call, bench::measure(run, 30, 3, 3, true), ceiling, 0);
+  }
+
+  /// Prints the line of a call by mma.sync.
+  void mma_line(const char* call, const bench::timing& t) const {
+    const double products = static_cast<double>(n) * static_cast<double>(n) * dimensions / 64;
+    line(call, t, products / ceilings.half_mma, ceilings.wgmma == 0 ? 0 : products / ceilings.wgmma);
   }
 
  private:
   using floats = std::vector<float>;
 
-  problem(std::int64_t count, const std::pair<floats, floats>& images)
-      : n(count), left(elements(images.first)), right(elements(images.second)) {}
+  problem(std::int64_t count, const std::pair<floats, floats>& made)
+      : n(count), images(elements(made.first), elements(made.second), dimensions) {}
+
+  void line(const char* call, const bench::timing& t, double ceiling, double wgmma) const {
+    std::printf("%s,%s,%d,%lld,%lld,%s,%.2f,%.2f,%.2f,%.2f,%.1f,%.2f\n", name(element()), is_l2<element> ? "l2" : "dot",
+                dimensions, static_cast<long long>(n), static_cast<long long>(n), call, t.median, t.low, t.high,
+                ceiling, 100 * ceiling / t.median, wgmma);
+    std::fflush(stdout);
+  }
 
   static std::pair<floats, floats> make(std::int64_t count) {
     std::mt19937 random(1);
@@ -150,6 +162,16 @@ void run_match(std::int64_t n) {
   });
 }
 
+template <class Element, int Dimensions>
+void run_mma(std::int64_t n) {
+  if (ceilings.half_mma == 0) return;
+  using policy = serac::mma_policy_for<Dimensions * 2, Element>;
+  const problem<policy> images(n);
+  const serac::basic_euclidean_acceptance<Element> accept;
+  images.mma_line("match mma", bench::time_pair<policy>(images.images, accept).us);
+  images.mma_line("batch mma", bench::time_batched_pair<policy>(images.images, accept));
+}
+
 template <class Policy, int K>
 void run_nearest(std::int64_t n) {
   const problem<Policy> images(n);
@@ -171,8 +193,9 @@ using floats_of = serac::float_policy_for<Dimensions* static_cast<int>(sizeof(El
 
 int main() try {
   using serac::l2;
-  ceilings = {ffma_ceiling(), 32 * bench::dp4a_ceiling()};
-  std::printf("element,score,dimensions,rows,columns,call,median_us,low_us,high_us,ceiling_us,percent_of_ceiling\n");
+  ceilings = {ffma_ceiling(), 32 * bench::dp4a_ceiling(), bench::half_mma_ceiling(), bench::half_wgmma_ceiling()};
+  std::printf(
+      "element,score,dimensions,rows,columns,call,median_us,low_us,high_us,ceiling_us,percent_of_ceiling,wgmma_us\n");
   for (const std::int64_t n : {2048, 10400}) {
     run_match<floats_of<float, 64>>(n);
     run_match<floats_of<float, 128>>(n);
@@ -183,6 +206,9 @@ int main() try {
     run_match<floats_of<serac::float16, 128>>(n);
     run_match<floats_of<serac::float16, 256>>(n);
     run_match<floats_of<serac::bfloat16, 128>>(n);
+    run_mma<serac::float16, 128>(n);
+    run_mma<serac::float16, 256>(n);
+    run_mma<serac::bfloat16, 128>(n);
     run_match<floats_of<l2<serac::float16>, 128>>(n);
     run_nearest<floats_of<float, 128>, 1>(n);
     run_nearest<floats_of<float, 128>, 2>(n);
