@@ -91,6 +91,9 @@ auto main_kernel() {
 
 /// Scores a microsecond by the path's instruction alone, or 0.
 double ceiling() {
+  if (candidate::path == serac::match_path::mma && serac::score_traits<element>::is_float) {
+    return bench::half_mma_ceiling() * 128 / candidate::width;
+  }
   if (sizeof(element) != 1 || std::is_same_v<element, serac::bits8>) return 0;
   double of_128_bytes = 0;
   switch (candidate::path) {
