@@ -52,7 +52,9 @@ struct number_of<l2<T>> {
 
 /// The float of the same value: exact. Any thread or host; pure. A NaN becomes some NaN.
 SERAC_HOST_DEVICE inline float to_float(float x) { return x; }
+/// The same of a bfloat16.
 SERAC_HOST_DEVICE inline float to_float(bfloat16 x) { return detail::float_of(static_cast<std::uint32_t>(x) << 16); }
+/// The same of a float16.
 SERAC_HOST_DEVICE inline float to_float(float16 x) {
 #if defined(__CUDA_ARCH__)
   float value;
@@ -68,6 +70,7 @@ SERAC_HOST_DEVICE inline float to_float(float16 x) {
   return detail::float_of(sign | (exponent + 112) << 23 | fraction << 13);
 #endif
 }
+/// The same of an element that is scored by squared distance.
 template <class T>
 SERAC_HOST_DEVICE float to_float(l2<T> x) {
   return to_float(x.value);

@@ -33,22 +33,22 @@ inline constexpr std::int32_t equal_bits_score = 8 * 512 + 1;
 /// than any two descriptors are from each other. Any thread or host; pure.
 SERAC_HOST_DEVICE constexpr std::int32_t hamming_distance(std::int32_t score) { return equal_bits_score - score; }
 
-/// The score of a dot product of floats, and the dot product that it stands for; of a score of 0, nothing, 0. Any
-/// thread or host; pure.
+/// The score of a dot product of floats. Any thread or host; pure.
 SERAC_HOST_DEVICE inline std::int32_t dot_score(float dot) {
   const std::uint32_t bits = detail::bits_of(dot);  // negative ones are above infinity's, NaNs too
   return bits <= detail::infinity_bits ? static_cast<std::int32_t>(bits) : 0;
 }
+/// The dot product that such a score stands for; of a score of 0, nothing, 0.
 SERAC_HOST_DEVICE inline float dot_of(std::int32_t score) {
   return detail::float_of(static_cast<std::uint32_t>(score));
 }
 
-/// The score of a squared distance, and the squared distance that it stands for; of a score of 0, nothing, infinity.
-/// Any thread or host; pure.
+/// The score of a squared distance. Any thread or host; pure.
 SERAC_HOST_DEVICE inline std::int32_t l2_score(float squared_l2) {
   const std::uint32_t bits = detail::bits_of(squared_l2);
   return bits < detail::infinity_bits ? static_cast<std::int32_t>(detail::infinity_bits - bits) : 0;
 }
+/// The squared distance that such a score stands for; of a score of 0, nothing, infinity.
 SERAC_HOST_DEVICE inline float squared_l2_of(std::int32_t score) {
   return detail::float_of(detail::infinity_bits - static_cast<std::uint32_t>(score));
 }

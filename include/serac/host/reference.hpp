@@ -55,12 +55,14 @@ inline float widened(float16 x) {
   return sign * (exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
                                : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25));
 }
+/// The same of a bfloat16: its bits are the upper half of the float's.
 inline float widened(bfloat16 x) {
   const std::uint32_t bits = static_cast<std::uint32_t>(x) << 16;
   float value;
   std::memcpy(&value, &bits, sizeof value);
   return value;
 }
+/// A float itself.
 inline float widened(float x) { return x; }
 
 /// The bits of a float.
@@ -79,14 +81,17 @@ std::int32_t dot(const descriptor_view<T>& left, std::int64_t i, const descripto
   }
   return sum > 0 ? bits(sum) : 0;
 }
+/// The score of two descriptors of floats.
 inline std::int32_t score(const descriptor_view<float>& left, std::int64_t i, const descriptor_view<float>& right,
                           std::int64_t j) {
   return dot(left, i, right, j);
 }
+/// The same of float16.
 inline std::int32_t score(const descriptor_view<float16>& left, std::int64_t i, const descriptor_view<float16>& right,
                           std::int64_t j) {
   return dot(left, i, right, j);
 }
+/// The same of bfloat16.
 inline std::int32_t score(const descriptor_view<bfloat16>& left, std::int64_t i, const descriptor_view<bfloat16>& right,
                           std::int64_t j) {
   return dot(left, i, right, j);
