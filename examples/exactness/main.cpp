@@ -119,8 +119,9 @@ class survey {
   template <class Matching>
   std::string hash_of(const std::string& name, const Matching& matching) const {
     scratch_database scratch;
+    progress_bar shown(pair_count());
     list_store store([&](const auto& lists) { scratch.get().store(lists); }, images_, limits_,
-                     settings_.min_num_inliers, pair_count());
+                     settings_.min_num_inliers, shown);
     const auto start = steady::now();
     match(matching, store);
     const double seconds = seconds_since(start);
