@@ -30,21 +30,11 @@ __global__ void dp4a_chains(int iterations, std::uint32_t seed, std::uint32_t* s
   if (total == seed) *sink = total;
 }
 
-/// The 16 x 8 products of mma.sync.m16n8k32 u8.
-struct byte_products {
+/// The 16 x 8 products of mma.sync, 32 bytes of Element deep.
+template <class Element>
+struct mma_products {
   __device__ static void add(std::int32_t (&sums)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, %1, %2, %3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  }
-};
-
-/// The same of mma.sync.m16n8k16 on halves, with sums in float.
-struct half_products {
-  __device__ static void add(std::int32_t (&sums)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
-    serac::detail::mma_16x8x32<serac::float16>(sums, a[0], a[1], a[2], a[3], b[0], b[1]);
+    serac::detail::mma_16x8x32<Element>(sums, a[0], a[1], a[2], a[3], b[0], b[1]);
   }
 };
 
@@ -69,39 +59,9 @@ __global__ void mma_chains(int iterations, std::uint32_t seed, std::uint32_t* si
 #endif
 }
 
-/// wgmma.m64n256k32 u8 by two warpgroups a block, from tiles in shared memory filled with random bytes.
-template <int Unused = 0>
-__global__ void __launch_bounds__(256, 1) wgmma_chains(int iterations, std::uint32_t seed, std::uint32_t* sink) {
-#ifdef SERAC_HAS_WGMMA
-  namespace sd = serac::detail;
-  extern __shared__ std::uint8_t unaligned[];
-  std::uint8_t* const shared = unaligned + (-static_cast<std::uint32_t>(__cvta_generic_to_shared(unaligned)) & 1023);
-  constexpr int a_bytes = 64 * 128, b_bytes = 256 * 128;
-  for (int i = threadIdx.x; i < (2 * a_bytes + b_bytes) / 4; i += blockDim.x) {
-    reinterpret_cast<std::uint32_t*>(shared)[i] = (seed + i) * 2654435761u;
-  }
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  __syncthreads();
-  const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x / 128), 0);
-  const sd::wgmma_tile<128> a(shared + warpgroup * a_bytes), b(shared + 2 * a_bytes);
-  std::int32_t sums[128] = {};
-  for (int i = 0; i < iterations; ++i) {
-    sd::wgmma_fence();
-#pragma unroll
-    for (int k = 0; k < 4; ++k) sd::wgmma<std::uint8_t, 256>(sums, a.at(32 * k), b.at(32 * k), true);
-    sd::wgmma_commit();
-    sd::wgmma_wait<0>(sums);
-  }
-  std::uint32_t total = 0;
-#pragma unroll
-  for (int i = 0; i < 128; ++i) total += sums[i];
-  if (total == seed) *sink = total;
-#endif
-}
-
 // clang-format off
 /// sums += A x B^T: 64 rows and 256 rows of 16 halves, given by descriptors. All threads of a warpgroup.
-__device__ inline void half_wgmma(float (&sums)[128], std::uint64_t a, std::uint64_t b) {
+__device__ inline void add_half_products(float (&sums)[128], std::uint64_t a, std::uint64_t b) {
 #ifdef SERAC_HAS_WGMMA
 #define BENCH_EIGHT(i) \
   "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3]), "+f"(sums[i + 4]), "+f"(sums[i + 5]), \
@@ -125,35 +85,59 @@ __device__ inline void half_wgmma(float (&sums)[128], std::uint64_t a, std::uint
 }
 // clang-format on
 
-/// As wgmma_chains, of wgmma.m64n256k16 on halves with sums in float.
-template <int Unused = 0>
-__global__ void __launch_bounds__(256, 1) half_wgmma_chains(int iterations, std::uint32_t seed, std::uint32_t* sink) {
+/// wgmma.m64n256k32 on bytes.
+struct byte_wgmma {
+  using sum = std::int32_t;
+
+  /// A word of a tile, of a random one.
+  __device__ static std::uint32_t word(std::uint32_t random) { return random; }
+  __device__ static void add(sum (&sums)[128], std::uint64_t a, std::uint64_t b) {
+    serac::detail::wgmma<std::uint8_t, 256>(sums, a, b, true);
+  }
+  __device__ static void wait(sum (&sums)[128]) { serac::detail::wgmma_wait<0>(sums); }
+};
+
+/// wgmma.m64n256k16 on halves, with sums in float.
+struct half_wgmma {
+  using sum = float;
+
+  /// Numbers of magnitude 1/4 to 1/2.
+  __device__ static std::uint32_t word(std::uint32_t random) { return (random & 0x83ff83ffu) | 0x34003400u; }
+  __device__ static void add(sum (&sums)[128], std::uint64_t a, std::uint64_t b) { add_half_products(sums, a, b); }
+  __device__ static void wait(sum (&sums)[128]) {
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#pragma unroll
+    for (int n = 0; n < 128; ++n) asm volatile("" : "+f"(sums[n])::"memory");
+  }
+};
+
+/// Products (64 x 256, 32 bytes deep) by two warpgroups a block, from tiles in shared memory filled at random.
+template <class Products>
+__global__ void __launch_bounds__(256, 1) wgmma_chains(int iterations, std::uint32_t seed, std::uint32_t* sink) {
 #ifdef SERAC_HAS_WGMMA
   namespace sd = serac::detail;
   extern __shared__ std::uint8_t unaligned[];
   std::uint8_t* const shared = unaligned + (-static_cast<std::uint32_t>(__cvta_generic_to_shared(unaligned)) & 1023);
   constexpr int a_bytes = 64 * 128, b_bytes = 256 * 128;
-  for (int i = threadIdx.x; i < (2 * a_bytes + b_bytes) / 4; i += blockDim.x) {  // numbers of magnitude 1/4 to 1/2
-    reinterpret_cast<std::uint32_t*>(shared)[i] = ((seed + i) * 2654435761u & 0x83ff83ffu) | 0x34003400u;
+  for (int i = threadIdx.x; i < (2 * a_bytes + b_bytes) / 4; i += blockDim.x) {
+    reinterpret_cast<std::uint32_t*>(shared)[i] = Products::word((seed + i) * 2654435761u);
   }
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x / 128), 0);
   const sd::wgmma_tile<128> a(shared + warpgroup * a_bytes), b(shared + 2 * a_bytes);
-  float sums[128] = {};
+  typename Products::sum sums[128] = {};
   for (int i = 0; i < iterations; ++i) {
     sd::wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < 4; ++k) half_wgmma(sums, a.at(32 * k), b.at(32 * k));
+    for (int k = 0; k < 4; ++k) Products::add(sums, a.at(32 * k), b.at(32 * k));
     sd::wgmma_commit();
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-    for (int n = 0; n < 128; ++n) asm volatile("" : "+f"(sums[n])::"memory");
+    Products::wait(sums);
   }
-  float total = 0;
+  typename Products::sum total = 0;
 #pragma unroll
   for (int i = 0; i < 128; ++i) total += sums[i];
-  if (total == static_cast<float>(seed)) *sink = 1;
+  if (total == static_cast<typename Products::sum>(seed)) *sink = seed;
 #endif
 }
 
@@ -190,7 +174,7 @@ double mma_products_per_us() {
 }
 
 /// Ceiling of mma.sync.m16n8k32 u8 in 128-byte scores a microsecond.
-inline double mma_ceiling() { return 32 * mma_products_per_us<byte_products>() / 128; }
+inline double mma_ceiling() { return 32 * mma_products_per_us<mma_products<std::uint8_t>>() / 128; }
 
 /// What chains of wgmma reach in 128-byte scores a microsecond; 0 where there is none.
 template <class Chains>
@@ -206,14 +190,14 @@ double wgmma_scores_per_us(Chains chains) {
 }
 
 /// Ceiling of wgmma.m64n256k32 u8 in 128-byte scores a microsecond; 0 where there is none.
-inline double wgmma_ceiling() { return wgmma_scores_per_us(wgmma_chains<>); }
+inline double wgmma_ceiling() { return wgmma_scores_per_us(wgmma_chains<byte_wgmma>); }
 
 /// Ceilings of mma.sync.m16n8k16 and wgmma.m64n256k16 on halves, in 128-byte scores (64 halves) a microsecond; 0 where
 /// there is none.
 inline double half_mma_ceiling() {
   if (serac::device::detail::best_path<serac::float16>() != serac::match_path::mma) return 0;
-  return 32 * mma_products_per_us<half_products>() / 128;
+  return 32 * mma_products_per_us<mma_products<serac::float16>>() / 128;
 }
-inline double half_wgmma_ceiling() { return wgmma_scores_per_us(half_wgmma_chains<>); }
+inline double half_wgmma_ceiling() { return wgmma_scores_per_us(wgmma_chains<half_wgmma>); }
 
 }  // namespace bench
