@@ -14,6 +14,7 @@
 #include <serac/host/reference.hpp>
 #include <support/binary.hpp>
 #include <support/catch.hpp>
+#include <support/host_nearest2.hpp>
 #include <support/random.hpp>
 
 using namespace serac;
@@ -21,17 +22,6 @@ using namespace serac::test;
 namespace reference = serac::host::reference;
 
 namespace {
-
-template <class Tie>
-void compare(const two_images<bits8>& images) {
-  const nearest2_list expected = reference::nearest2<Tie>(images.left.view(), images.right.view());
-  for (const int threads : {1, 3}) {
-    const nearest2_list got =
-        host::basic_matcher<bits8, Tie>({}, threads).nearest2(images.left.view(), images.right.view(), true);
-    REQUIRE_SAME(got.rows, expected.rows);
-    REQUIRE_SAME(got.columns, expected.columns);
-  }
-}
 
 constexpr int widths[] = {4, 8, 12, 32, 60, 64, 124, 128, 508};
 
@@ -58,7 +48,7 @@ TEMPLATE_TEST_CASE("binary nearest2 equals the reference on random problems of e
       random_source random(++seed);
       const std::int64_t rows = 1 + random.below(150), columns = 1 + random.below(150);
       INFO("seed " << seed << ": " << name(kind) << ", " << rows << " x " << columns << ", width " << width);
-      compare<TestType>(random_images<bits8>(kind, random, rows, columns, width));
+      compare_nearest2<TestType>(random_images<bits8>(kind, random, rows, columns, width));
     }
   }
 }
@@ -70,13 +60,13 @@ TEST_CASE("binary nearest2 equals the reference around every edge of tiles, bloc
       for (const std::int64_t columns : {1, 15, 17, 33, 2047, 2049}) {
         random_source random(++seed);
         INFO("seed " << seed << ": " << name(kind) << ", " << rows << " x " << columns);
-        compare<tie_break::smallest_index>(random_images<bits8>(kind, random, rows, columns, 8));
+        compare_nearest2(random_images<bits8>(kind, random, rows, columns, 8));
       }
     }
     random_source random(++seed);
     INFO("seed " << seed << ": " << name(kind) << ", several strips");
-    compare<tie_break::smallest_index>(random_images<bits8>(kind, random, 2, 6200, 512));
-    compare<tie_break::smallest_index>(random_images<bits8>(kind, random, 6, 16400, 4));
+    compare_nearest2(random_images<bits8>(kind, random, 2, 6200, 512));
+    compare_nearest2(random_images<bits8>(kind, random, 6, 16400, 4));
   }
 }
 

@@ -15,6 +15,7 @@
 #include <serac/host/reference.hpp>
 #include <support/catch.hpp>
 #include <support/floats.hpp>
+#include <support/host_nearest2.hpp>
 #include <support/random.hpp>
 
 using namespace serac;
@@ -22,17 +23,6 @@ using namespace serac::test;
 namespace reference = serac::host::reference;
 
 namespace {
-
-template <class T, class Tie = tie_break::smallest_index>
-void compare(const two_images<T>& images) {
-  const nearest2_list expected = reference::nearest2<Tie>(images.left.view(), images.right.view());
-  for (const int threads : {1, 3}) {
-    const nearest2_list got =
-        host::basic_matcher<T, Tie>({}, threads).nearest2(images.left.view(), images.right.view(), true);
-    REQUIRE_SAME(got.rows, expected.rows);
-    REQUIRE_SAME(got.columns, expected.columns);
-  }
-}
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
@@ -110,12 +100,12 @@ TEMPLATE_TEST_CASE("float nearest2 equals the reference on random problems of ev
       const std::int64_t rows = 1 + random.below(90), columns = 1 + random.below(90);
       INFO("seed " << seed << ": " << name(kind) << ", " << rows << " x " << columns << ", width " << width);
       const auto images = random_images<TestType>(kind, random, rows, columns, width);
-      compare(images);
-      if (kind == input_kind::repeated) compare<TestType, tie_break::siftgpu>(images);
+      compare_nearest2(images);
+      if (kind == input_kind::repeated) compare_nearest2<tie_break::siftgpu>(images);
     }
   }
   random_source random(99);
-  compare(random_images<TestType>(input_kind::planted, random, 5, 20, 512));
+  compare_nearest2(random_images<TestType>(input_kind::planted, random, 5, 20, 512));
 }
 
 TEMPLATE_TEST_CASE("float nearest2 equals the reference around every edge of tiles, blocks and strips", "[float]",
@@ -126,13 +116,13 @@ TEMPLATE_TEST_CASE("float nearest2 equals the reference around every edge of til
       for (const std::int64_t columns : {1, 15, 17, 33, 2049}) {
         random_source random(++seed);
         INFO("seed " << seed << ": " << name(kind) << ", " << rows << " x " << columns);
-        compare(random_images<TestType>(kind, random, rows, columns, 2));
+        compare_nearest2(random_images<TestType>(kind, random, rows, columns, 2));
       }
     }
     random_source random(++seed);
     INFO("seed " << seed << ": " << name(kind) << ", several strips");
-    compare(random_images<TestType>(kind, random, 2, 2100, 512));
-    compare(random_images<TestType>(kind, random, 6, 16400, 4));
+    compare_nearest2(random_images<TestType>(kind, random, 2, 2100, 512));
+    compare_nearest2(random_images<TestType>(kind, random, 6, 16400, 4));
   }
 }
 
@@ -171,9 +161,9 @@ TEMPLATE_TEST_CASE("infinities and NaNs match nothing that they make infinite or
           number<TestType>(special[random.below(5)]);
     }
   }
-  compare(images);
+  compare_nearest2(images);
   for (int k = 0; k < 8; ++k) images.left[0][k] = number<TestType>(not_a_number);
-  compare(images);
+  compare_nearest2(images);
   const auto list = host::basic_matcher<TestType>().nearest2(images.left.view(), images.right.view());
   CHECK(list.rows[0] == top2{});
 }
