@@ -81,7 +81,7 @@ template <class Policy>
 auto main_kernel() {
   using serac::match_path;
   if constexpr (Policy::path == match_path::wgmma) {
-    return serac::kernel::chunk_maxima_wgmma<Policy, false>;
+    return serac::kernel::chunk_maxima_wgmma<Policy, (serac::wgmma_traits<Policy>::chunk_tiles > 1)>;
   } else if constexpr (Policy::path == match_path::mma) {
     return serac::kernel::chunk_maxima_mma<Policy>;
   } else {

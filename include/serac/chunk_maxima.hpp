@@ -28,6 +28,9 @@ struct chunk_pair {
   std::int64_t first_bin;    ///< where its [column_chunks][windows of rows] stand in row_verdicts::bins
 };
 
+/// Whether a policy may ask for `columns` in a column chunk at least.
+constexpr bool is_chunk_columns(int columns) { return columns >= 1 && columns <= 1 << 30; }
+
 #if defined(__CUDACC__)
 /// The pair whose units include the given number, counted over all pairs. Thread.
 SERAC_DEVICE int find_pair(const chunk_pair* pairs, int pair_count, std::int64_t unit) {

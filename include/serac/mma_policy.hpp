@@ -26,6 +26,7 @@ struct mma_policy_for {
   /// Pairs of slices of 8 columns that the code spells out.
   static constexpr int unroll = Width == 128 && !is_binary<Element> ? 8 : 2;
   static constexpr int min_blocks = Width <= 256 ? 3 : 2;  ///< blocks that an SM must hold (caps registers)
+  static constexpr int chunk_columns = 512;                ///< fewest of a column chunk, which has whole tiles
 };
 
 struct mma_policy : mma_policy_for<128> {};
@@ -42,6 +43,7 @@ struct mma_traits {
   static constexpr int unroll = Policy::unroll;
   static constexpr int tile_rows = warps * warp_rows;
   static constexpr int tile_columns = Policy::tile_columns;
+  static constexpr int chunk_tiles = detail::ceil_div(Policy::chunk_columns, tile_columns);  // of a chunk, at least
 
   // Fragments. Lane 4 * r + q holds, of 16 rows, rows r and r + 8; of a slice of 8 columns, the descriptor of column r;
   // of their scores, columns 2 * q and 2 * q + 1. Of every descriptor it holds the pieces 4 * p + q, p < pieces, of
@@ -79,6 +81,7 @@ struct mma_traits {
   static_assert(threads * 16 % (2 * width) == 0, "the block copies an even number of columns at a time");
   static_assert(unroll >= 1, "at least one pair of slices is spelled out");
   static_assert(min_blocks >= 1, "an SM holds at least one block");
+  static_assert(is_chunk_columns(Policy::chunk_columns), "chunk_columns is 1 to 2^30: whole tiles, an image at most");
   static_assert(shared_bytes <= 227 * 1024, "two tiles of columns must fit 227 KiB of shared memory");
 
   // A unit of pass 1 is one tile of columns against one tile of rows.

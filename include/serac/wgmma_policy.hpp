@@ -21,6 +21,8 @@ struct wgmma_policy_for {
   /// Columns that a warpgroup scores at a time: 64, 128, 160, 176 or 192.
   static constexpr int tile_columns = Width <= 128 ? 176 : 160;
   static constexpr int stages = Width <= 128 ? 8 : 4;  ///< tiles of 64 rows under way
+  /// Fewest of a column chunk, which has whole tiles. A pair is matched in one launch only where it is a single one.
+  static constexpr int chunk_columns = 1;
 };
 
 struct wgmma_policy : wgmma_policy_for<128> {};
@@ -34,6 +36,7 @@ struct wgmma_traits {
   static constexpr int tile_rows = 64;
   static constexpr int tile_columns = Policy::tile_columns;
   static constexpr int stages = Policy::stages;
+  static constexpr int chunk_tiles = detail::ceil_div(Policy::chunk_columns, tile_columns);  // of a chunk, at least
 
   // Threads: two consumer warpgroups, each with its own tile of columns, and a producer warpgroup.
   static constexpr int consumers = 2;
@@ -63,6 +66,7 @@ struct wgmma_traits {
                     tile_columns == 192,
                 "tile_columns is 64, 128, 160, 176 or 192: two sets of accumulators must fit the registers");
   static_assert(stages == 2 * run || stages == run, "stages is 8 or 4: whole runs of tiles under way");
+  static_assert(is_chunk_columns(Policy::chunk_columns), "chunk_columns is 1 to 2^30: whole tiles, an image at most");
   static_assert(shared_bytes <= 227 * 1024, "the tiles must fit 227 KiB of shared memory");
 
   SERAC_HOST_DEVICE static constexpr int column_tiles(const chunk_pair& pair) {

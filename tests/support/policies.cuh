@@ -68,8 +68,14 @@ struct wgmma_tile : wgmma_policy {
 using wgmma_192 = wgmma_tile<192>;
 using wgmma_128 = wgmma_tile<128>;
 using wgmma_64 = wgmma_tile<64>;
+struct wgmma_chunks : wgmma_tile<160> {
+  static constexpr int chunk_columns = 161;  // two tiles
+};
 struct mma_64_rows : mma_policy {
   static constexpr int warp_rows = 64;
+};
+struct mma_chunks : mma_policy {
+  static constexpr int chunk_columns = 1;  // a tile
 };
 template <int Width>
 using bits_policy = mma_policy_for<Width, bits8>;

@@ -63,11 +63,16 @@ inline constexpr std::int64_t most_tensor_features = std::int64_t{1} << 30;  ///
 
 inline constexpr int most_column_chunks = 254;  ///< of a pair: scan_rows has a counter for each
 
-/// Tiles of columns that a column chunk must have, so that a pair's row maxima fit 32 MiB or are 64 a row.
-inline int tiles_of_chunk(int column_tiles, int rows) noexcept {
+/// Cuts the columns of a pair, whose rows are cut, into chunks: as large as the policy wants them, or so large that the
+/// row maxima of the pair fit 32 MiB or are 64 a row.
+template <class Traits>
+void cut_columns(chunk_pair& pair) noexcept {
   constexpr std::int64_t most_values = std::int64_t{1} << 23;
-  const std::int64_t most_chunks = std::clamp<std::int64_t>(most_values / (std::max)(rows, 1), 64, most_column_chunks);
-  return static_cast<int>((column_tiles + most_chunks - 1) / most_chunks);
+  const int tiles = Traits::column_tiles(pair);
+  const auto most_chunks =
+      static_cast<int>(std::clamp<std::int64_t>(most_values / pair.row_stride, 64, most_column_chunks));
+  pair.chunk_tiles = (std::max)(Traits::chunk_tiles, ceil_div(tiles, most_chunks));
+  pair.column_chunks = ceil_div(tiles, pair.chunk_tiles);
 }
 
 /// Cuts the rows of a pair into segments of `step` tiles or a multiple, `tile_count` tiles in all, so that the slowest
@@ -122,8 +127,7 @@ struct pass1<Policy, match_path::wgmma> {
   static void plan(chunk_pair& pair, std::int64_t pairs, int multiprocessors) noexcept {
     const int row_tiles = round_up(ceil_div(pair.left_count, traits::tile_rows), traits::run);
     pair.row_stride = row_tiles * traits::tile_rows;
-    pair.chunk_tiles = tiles_of_chunk(traits::column_tiles(pair), pair.row_stride);
-    pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
+    cut_columns<traits>(pair);
     cut_segments(pair, row_tiles, traits::run, ceil_div(traits::column_tiles(pair), traits::consumers), pairs,
                  multiprocessors);
   }
@@ -158,9 +162,7 @@ struct pass1<Policy, match_path::mma> {
     pair.segments = ceil_div(pair.left_count, traits::tile_rows);
     pair.segment_tiles = 1;
     pair.row_stride = pair.segments * traits::tile_rows;
-    constexpr int least_tiles = ceil_div(512, traits::tile_columns);  // 512 columns: measured
-    pair.chunk_tiles = (std::max)(least_tiles, tiles_of_chunk(traits::column_tiles(pair), pair.row_stride));
-    pair.column_chunks = ceil_div(traits::column_tiles(pair), pair.chunk_tiles);
+    cut_columns<traits>(pair);
   }
 
   static status launch_kernel(const view& left, const view& right, const chunk_pair* pairs, int pair_count,

@@ -24,10 +24,18 @@
 
 namespace serac::device::detail {
 
-/// Whether a pair, planned, is matched in one launch: of more scores than 2^28 the work hides what launches cost, and
-/// is better spread by several.
-inline bool is_of_one_launch(const chunk_pair& pair) noexcept {
-  return pair.chunk_tiles == 1 && std::int64_t{pair.left_count} * pair.right_count <= std::int64_t{1} << 28;
+/// Scores of a pair that is matched in one launch, at most: of more the work hides what launches cost, and is better
+/// spread by several.
+inline constexpr std::int64_t most_scores_of_one_launch = std::int64_t{1} << 28;
+
+/// Whether there is a kernel that matches a pair in one launch.
+template <class Policy>
+constexpr bool has_one_launch() noexcept {
+  if constexpr (Policy::path == match_path::wgmma) {
+    return wgmma_traits<Policy>::chunk_tiles == 1;
+  } else {
+    return false;
+  }
 }
 
 /// The match list of two images that hold something, by wgmma in one launch. `pair` is the only one of `extent`, and of
@@ -70,14 +78,16 @@ status match_pair(const descriptor_view<typename Policy::element>& left,
                   const Acceptance& accept, const kernel::one_list& list, void* workspace,
                   cudaStream_t stream) noexcept {
   const whole_images images{left.count, right.count};
-  if constexpr (Policy::path == match_path::wgmma) {
-    int multiprocessors = 0;
-    if (auto s = multiprocessor_count(multiprocessors); !s.ok()) return s;
-    wave_extent<Policy> extent;
-    const chunk_pair pair = extent.add(images(0), 1, multiprocessors);
-    if (is_of_one_launch(pair)) {
-      return match_in_one_launch<Policy>(left, right, options, accept, list, extent, pair, multiprocessors, workspace,
-                                         stream);
+  if constexpr (has_one_launch<Policy>()) {
+    if (left.count * right.count <= most_scores_of_one_launch) {
+      int multiprocessors = 0;
+      if (auto s = multiprocessor_count(multiprocessors); !s.ok()) return s;
+      wave_extent<Policy> extent;
+      const chunk_pair pair = extent.add(images(0), 1, multiprocessors);
+      if (pair.chunk_tiles == 1) {  // not of very unequal images
+        return match_in_one_launch<Policy>(left, right, options, accept, list, extent, pair, multiprocessors, workspace,
+                                           stream);
+      }
     }
   }
   tensor_wave<Policy> wave(left, right, 1, workspace, stream);
