@@ -56,15 +56,24 @@ class Tune(ScriptTest):
             [line.split()[1] for line in out.splitlines()
              if line.startswith("classic")],
             ["default", "tile_rows=32", "stages=1"])
-        self.assertRegex(out, r"left out: 1: thread_rows divides tile_rows\n"
-                         r" +classic tile_rows=36\n")
-        self.assertRegex(out, r"left out: 1: stages is 1 or 2\n"
-                         r" +classic stages=3\n")
+        self.assertRegex(out, r"left out: 2: thread_rows divides tile_rows\n"
+                         r" +classic tile_rows=36 stages=1, classic "
+                         r"tile_rows=36 stages=3\n")
+        self.assertRegex(out, r"left out: 2: stages is 1 or 2\n"
+                         r" +classic tile_rows=32 stages=3, classic stages=3\n")
+
+    def test_members_that_are_named_are_tried_together(self):
+        out, _ = self.run_script(
+            "--list", *self.few, "--set", "tile_rows=32,64", "--set",
+            "stages=1,2")
+        self.assertEqual(
+            [line.split()[1:] for line in out.splitlines()],
+            [["default"], ["tile_rows=32", "stages=1"], ["tile_rows=32"],
+             ["stages=1"]])
 
     def test_the_fastest_is_found_and_can_be_pasted(self):
         with self.fake_gpu():
-            out, _ = self.run_script(*self.few, "--set", "tile_rows=32,64,96",
-                                     "--set", "stages=1,2")
+            out, _ = self.run_script(*self.few, "--set", "tile_rows=32,64,96")
         lines = [line.split() for line in out.splitlines()
                  if re.match(r"classic +\d", line)]
         self.assertEqual([line[1] for line in lines], ["8.00", "9.00", "10.00"])
@@ -76,6 +85,18 @@ class Tune(ScriptTest):
                       "  static constexpr int stages = 1;\n};", out)
         self.assertRegex(out, r"left out: 1: policy: shared memory\n"
                          r" +classic tile_rows=96\n")
+
+    def test_halves_are_compared_among_themselves(self):
+        with self.fake_gpu():
+            out, err = self.run_script(
+                "--element", "serac::float16", "--width", "256", "--path", "mma",
+                "--set", "warp_rows=32,64", "--set", "warps=4", "--set",
+                "tile_columns=128", "--set", "unroll=1,2", "--set",
+                "chunk_columns=512", "--set", "min_blocks=2,3")
+        self.assertEqual(err.splitlines(), ["8 candidates", "0 candidates"])
+        self.assertEqual(len(re.findall(r"^mma +10\.00 ", out, re.M)), 8)
+        self.assertIn("struct tuned : serac::mma_policy_for<256, serac::float16> {",
+                      out)
 
     def test_other_lists_are_an_error(self):
         with self.fake_gpu(lists="1"):
