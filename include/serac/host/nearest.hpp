@@ -56,9 +56,7 @@ void fill_nearest(const descriptor_view<T>& left, const descriptor_view<T>& righ
 template <int K, class T>
 status nearest(const descriptor_view<T>& left, const descriptor_view<T>& right, const nearest_output<K>& output,
                int threads = 0) noexcept {
-  if (auto s = detail::check_views(left, right); !s.ok()) return s;
-  if (left.count > 0 && output.rows == nullptr) return {errc::null_pointer, "output.rows"};
-  if (threads < 0) return {errc::negative_count, "threads"};
+  if (auto s = detail::check_call(left, right, output, threads); !s.ok()) return s;
   try {
     detail::pass_scratch scratch;
     detail::fill_nearest(left, right, output, threads, scratch);

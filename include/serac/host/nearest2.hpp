@@ -36,6 +36,16 @@ status check_views(const descriptor_view<T>& left, const descriptor_view<T>& rig
   return check_view(right, right_names, width, alignof(T));
 }
 
+/// The first fault of a call of nearest2, or of nearest, if any.
+template <class T, class Output>
+status check_call(const descriptor_view<T>& left, const descriptor_view<T>& right, const Output& output,
+                  int threads) noexcept {
+  if (auto s = check_views(left, right); !s.ok()) return s;
+  if (left.count > 0 && output.rows == nullptr) return {errc::null_pointer, "output.rows"};
+  if (threads < 0) return {errc::negative_count, "threads"};
+  return {};
+}
+
 }  // namespace detail
 
 /// Best score, its index and second best of every row of left x right and, if asked, of every column.
@@ -50,9 +60,7 @@ status check_views(const descriptor_view<T>& left, const descriptor_view<T>& rig
 template <class Tie = tie_break::smallest_index, class T>
 status nearest2(const descriptor_view<T>& left, const descriptor_view<T>& right, const nearest2_output& output,
                 int threads = 0) noexcept {
-  if (auto s = detail::check_views(left, right); !s.ok()) return s;
-  if (left.count > 0 && output.rows == nullptr) return {errc::null_pointer, "output.rows"};
-  if (threads < 0) return {errc::negative_count, "threads"};
+  if (auto s = detail::check_call(left, right, output, threads); !s.ok()) return s;
   try {
     detail::pass_scratch scratch;
     detail::fill_states<Tie>(left, right, output, threads, scratch);
