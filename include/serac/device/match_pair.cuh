@@ -38,28 +38,35 @@ constexpr bool has_one_launch() noexcept {
   }
 }
 
-/// The match list of two images that hold something, by wgmma in one launch. `pair` is the only one of `extent`, and of
-/// one launch; otherwise as match_pair.
-template <class Policy, class Acceptance>
-status match_in_one_launch(const descriptor_view<typename Policy::element>& left,
-                           const descriptor_view<typename Policy::element>& right, const match_options& options,
-                           const Acceptance& accept, const kernel::one_list& list, const wave_extent<Policy>& extent,
-                           const chunk_pair& pair, int multiprocessors, void* workspace, cudaStream_t stream) noexcept {
+/// Describes a pair to the one-launch matcher. `pair` is the only one of `extent`; otherwise as match_pair.
+template <class Policy>
+status describe_pair(const descriptor_view<typename Policy::element>& left,
+                     const descriptor_view<typename Policy::element>& right, const wave_extent<Policy>& extent,
+                     const chunk_pair& pair, void* workspace, kernel::pair_problem<Policy>& problem) noexcept {
   using traits = wgmma_traits<Policy>;
   workspace_carver carver(workspace);
   wave_scratch scratch{};
   scratch.take_pairs(carver, 1);
   scratch.take_features(carver, extent);
 
-  kernel::pair_problem<Policy> problem{};
   problem.pair = pair;
   problem.left = left;
   problem.right = right;
   problem.maxima = scratch.maxima;
   problem.verdicts = scratch.verdicts;
   if (auto s = make_tensor_map(left, traits::tile_rows, traits::swizzle, problem.left_map); !s.ok()) return s;
-  if (auto s = make_tensor_map(right, traits::tile_columns, traits::swizzle, problem.right_map); !s.ok()) return s;
+  return make_tensor_map(right, traits::tile_columns, traits::swizzle, problem.right_map);
+}
 
+/// The match list of two images that hold something, by wgmma in one launch. Otherwise as describe_pair and match_pair.
+template <class Policy, class Acceptance>
+status match_in_one_launch(const descriptor_view<typename Policy::element>& left,
+                           const descriptor_view<typename Policy::element>& right, const match_options& options,
+                           const Acceptance& accept, const kernel::one_list& list, const wave_extent<Policy>& extent,
+                           const chunk_pair& pair, int multiprocessors, void* workspace, cudaStream_t stream) noexcept {
+  using traits = wgmma_traits<Policy>;
+  kernel::pair_problem<Policy> problem{};
+  if (auto s = describe_pair(left, right, extent, pair, workspace, problem); !s.ok()) return s;
   const auto kernel = kernel::match_pair_wgmma<Policy, Acceptance>;
   if (auto s = grant_shared("match_pair_wgmma", kernel, traits::shared_bytes); !s.ok()) return s;
   const std::int64_t useful =

@@ -26,18 +26,15 @@ struct pair_problem {
   row_verdicts verdicts;
 };
 
-/// The match list of one pair: both passes, one after the other, with the grid in step.
-///
-/// Launch: cooperative; wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, at most one block
-/// a multiprocessor. `most` matches are written at most. Nothing in the workspace need be set.
-template <class Policy, class Acceptance>
-__global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
-    match_pair_wgmma(const SERAC_GRID_CONSTANT pair_problem<Policy> problem,
-                     const SERAC_GRID_CONSTANT Acceptance accept, bool cross_check, std::uint32_t most, one_list list) {
 #ifdef SERAC_HAS_WGMMA
+
+/// The match list of one pair: both passes, one after the other, with the blocks in step: `grid.sync()` waits for all
+/// of them. As match_pair_wgmma, with its launch. All threads of all blocks.
+template <class Policy, class Grid, class Acceptance>
+SERAC_DEVICE void match_pair(const Grid& grid, const pair_problem<Policy>& problem, const Acceptance& accept,
+                             bool cross_check, std::uint32_t most, const one_list& list) {
   using traits = wgmma_traits<Policy>;
   constexpr int threads = traits::threads;
-  const auto grid = cooperative_groups::this_grid();
   const chunk_pair& pair = problem.pair;
   const row_verdicts& verdicts = problem.verdicts;
   const auto block = static_cast<int>(blockIdx.x);
@@ -92,6 +89,20 @@ __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
     write_window(listing, verdicts.columns, rows, 0, window, most, list);
     __syncthreads();
   }
+}
+
+#endif
+
+/// The match list of one pair.
+///
+/// Launch: cooperative; wgmma_traits<Policy>::threads threads, shared_bytes of dynamic shared memory, at most one block
+/// a multiprocessor. `most` matches are written at most. Nothing in the workspace need be set.
+template <class Policy, class Acceptance>
+__global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
+    match_pair_wgmma(const SERAC_GRID_CONSTANT pair_problem<Policy> problem,
+                     const SERAC_GRID_CONSTANT Acceptance accept, bool cross_check, std::uint32_t most, one_list list) {
+#ifdef SERAC_HAS_WGMMA
+  match_pair(cooperative_groups::this_grid(), problem, accept, cross_check, most, list);
 #else
   __trap();  // compiled for an architecture without wgmma; the host never launches it there
 #endif
