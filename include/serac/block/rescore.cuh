@@ -87,14 +87,8 @@ SERAC_DEVICE void rescore(rescore_tiles<Width>& tiles, int query_count, int part
       warp_batch.score(buffer(step), (min)(tile::members, member_count - first),
                        [&](int m) { return index(first + m); });
       if (next == 0) {
-        top2 states[4];
-        warp_batch.finish(states);
-        const int lane = threadIdx.x % 32;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int at = first_query + lane / 4 + 8 * i;
-          judge(lane % 4 == 0 && at < query_count ? at : -1, states[i]);
-        }
+        const int at = first_query + batch::own_slot();
+        judge(at < query_count ? at : -1, warp_batch.finish());
       }
     }
     if (tile_count > 2) __syncthreads();  // its buffer is written next but one
@@ -120,7 +114,7 @@ SERAC_DEVICE void rescore(rescore_splits<Threads, Splits>& shared, int query_cou
                           int member_count, Member member, Index index, Judge judge) {
   using batch = warp::query_batch<Element, Width>;
   constexpr int batches = rescore_splits<Threads, Splits>::batches, group_queries = batch::queries * batches;
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   const int split = warp / batches, first_slot = warp % batches * batch::queries;
   const int split_members = serac::detail::round_up(serac::detail::ceil_div(member_count, Splits), 16);
   const int first_member = split * split_members, members = (min)(split_members, member_count - first_member);
@@ -132,12 +126,7 @@ SERAC_DEVICE void rescore(rescore_splits<Threads, Splits>& shared, int query_cou
                    [&](int slot) { return query(first_query + slot); });
       queries.score_gathered(
           members, [&](int m) { return member(first_member + m); }, [&](int m) { return index(first_member + m); });
-      top2 states[4];
-      queries.finish(states);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (lane % 4 == 0) shared.states[split][first_slot + lane / 4 + 8 * i] = states[i];
-      }
+      shared.states[split][first_slot + batch::own_slot()] = queries.finish();
     }
     __syncthreads();
     if (thread < group_queries && first + thread / 32 * 32 < query_count) {

@@ -326,15 +326,12 @@ SERAC_DEVICE void test_chunk(test_storage<Threads>& shared, const chunk_pair& pa
         columns.score_gathered(
             rivals_of_task, [&](int m) { return members + rivals[first_rival + m] * left.stride; },
             [&](int m) { return rivals[first_rival + m]; });
-        top2 states[4];
-        columns.finish(states);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int lane = static_cast<int>(threadIdx.x) % 32, m = first_match + lane / 4 + 8 * i;
-          if (lane % 4 != 0 || m >= shared.match_count) continue;
+        const top2 state = columns.finish();
+        const int m = first_match + batch::own_slot();
+        if (m < shared.match_count) {
           // The match's own row is a rival of it. Where it is not the best here it is elsewhere, or it has been beaten.
           const matched_row match = matches[m];
-          const std::int32_t other = states[i].index == match.row ? states[i].second : states[i].best;
+          const std::int32_t other = state.index == match.row ? state.second : state.best;
           const bool passes = other <= match.second || accept(match.best, (min)(other, match.best));
           if (!passes && atomicExch(&verdicts.columns[pair.first_row + match.row], row_verdicts::no_match) !=
                              row_verdicts::no_match) {

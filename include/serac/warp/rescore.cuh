@@ -27,7 +27,8 @@ struct member_tile {
   }
 };
 
-/// 32 queries of a warp, two tiles of 16, and their top-2 so far. Lane 4 r has slots r, r + 8, r + 16 and r + 24.
+/// 32 queries of a warp, two tiles of 16, and their top-2 so far. Lanes 4 r to 4 r + 3 share slots r, r + 8, r + 16 and
+/// r + 24.
 template <class Element, int Width>
 class query_batch {
  public:
@@ -100,20 +101,14 @@ class query_batch {
     }
   }
 
-  /// The top-2 of every query over all members scored, in the lanes that have it: slot lane / 4 + 8 * i in states[i]
-  /// where lane % 4 is 0. All lanes of the warp.
-  SERAC_DEVICE void finish(top2 (&states)[4]) const {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      states[i] = states_[i];
-#pragma unroll
-      for (int distance = 1; distance < 4; distance *= 2) {  // four lanes share a query's members
-        const top2 other{__shfl_xor_sync(0xffffffffu, states[i].best, distance),
-                         __shfl_xor_sync(0xffffffffu, states[i].index, distance),
-                         __shfl_xor_sync(0xffffffffu, states[i].second, distance)};
-        states[i] = merge(states[i], other);
-      }
-    }
+  /// The slot whose query's state a lane has in the end.
+  SERAC_DEVICE static int own_slot() { return static_cast<int>(threadIdx.x) % 32 / 4 + 8 * (threadIdx.x % 4); }
+
+  /// The top-2 of the query of own_slot over all members scored. All lanes of the warp.
+  SERAC_DEVICE top2 finish() const {
+    // Four lanes share the members of the same four queries: each goes on with two of them, then with one.
+    const top2 two[2] = {share(states_[0], states_[1], 1), share(states_[2], states_[3], 1)};
+    return share(two[0], two[1], 2);
   }
 
  private:
@@ -217,6 +212,16 @@ class query_batch {
       states_[i] = merge(states_[i], top2{best, best > 0 ? static_cast<std::int32_t>(index(m)) : -1,
                                           static_cast<std::int32_t>(placed[i].second_score())});
     }
+  }
+
+  /// Of two queries that this lane and the one `distance` away have scored: the lane with that bit has the second's
+  /// state, the other the first's.
+  SERAC_DEVICE static top2 share(const top2& first, const top2& second, int distance) {
+    const bool takes_second = (threadIdx.x & distance) != 0;
+    const top2 own = takes_second ? second : first, other = takes_second ? first : second;
+    return merge(
+        own, {__shfl_xor_sync(0xffffffffu, other.best, distance), __shfl_xor_sync(0xffffffffu, other.index, distance),
+              __shfl_xor_sync(0xffffffffu, other.second, distance)});
   }
 
   /// The score of a sum.
