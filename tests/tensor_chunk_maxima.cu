@@ -123,10 +123,12 @@ status launch_pass1(const descriptor_view<typename Policy::element>& images, con
     auto* const right_maps = reinterpret_cast<CUtensorMap*>(
         (reinterpret_cast<std::uintptr_t>(room.data()) + alignof(CUtensorMap) - 1) & -alignof(CUtensorMap));
     require_cuda(cudaMemcpy(right_maps, right.data(), right.size() * sizeof(CUtensorMap), cudaMemcpyHostToDevice));
-    const auto kernel = shared ? kernel::chunk_maxima_wgmma<Policy, true> : kernel::chunk_maxima_wgmma<Policy, false>;
+    using nothing = kernel::nothing_behind;
+    const auto kernel =
+        shared ? kernel::chunk_maxima_wgmma<Policy, true, nothing> : kernel::chunk_maxima_wgmma<Policy, false, nothing>;
     require_ok(serac::detail::grant_shared("chunk_maxima_wgmma", kernel, traits::shared_bytes));
     return serac::detail::launch("chunk_maxima_wgmma", kernel, dim3(blocks), traits::threads, traits::shared_bytes,
-                                 nullptr, left, right_maps, pairs, count, list.units, next_unit, maxima);
+                                 nullptr, left, right_maps, pairs, count, list.units, next_unit, maxima, nothing{});
   } else {
     const auto kernel = kernel::chunk_maxima_mma<Policy>;
     require_ok(serac::detail::grant_shared("chunk_maxima_mma", kernel, traits::shared_bytes));

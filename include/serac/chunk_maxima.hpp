@@ -32,14 +32,34 @@ struct chunk_pair {
 constexpr bool is_chunk_columns(int columns) { return columns >= 1 && columns <= 1 << 30; }
 
 #if defined(__CUDACC__)
-/// The pair whose units include the given number, counted over all pairs. Thread.
-SERAC_DEVICE int find_pair(const chunk_pair* pairs, int pair_count, std::int64_t unit) {
-  int low = 0, high = pair_count;  // pairs[low].first_unit <= unit < pairs[high].first_unit
+/// The last pair that `begins` says true of: it is true of the first, and up to some pair. Thread.
+template <class Begins>
+SERAC_DEVICE int find_pair(const chunk_pair* pairs, int pair_count, Begins begins) {
+  int low = 0, high = pair_count;  // true of low, not of high
   while (high - low > 1) {
     const int middle = (low + high) / 2;
-    (pairs[middle].first_unit <= unit ? low : high) = middle;
+    (begins(pairs[middle]) ? low : high) = middle;
   }
   return low;
+}
+
+/// The same, by all lanes of a warp together: a fifth of the reads that follow one another.
+template <class Begins>
+SERAC_DEVICE int warp_find_pair(const chunk_pair* pairs, int pair_count, Begins begins) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  int low = 0, high = pair_count;
+  while (high - low > 1) {
+    const int step = detail::ceil_div(high - low, 32), mine = low + lane * step;
+    const unsigned lanes = __ballot_sync(0xffffffffu, mine < high && begins(pairs[mine]));
+    low += (__popc(lanes) - 1) * step;
+    high = (min)(high, low + step);
+  }
+  return low;
+}
+
+/// The pair whose units include the given number, counted over all pairs. Thread.
+SERAC_DEVICE int pair_of_unit(const chunk_pair* pairs, int pair_count, std::int64_t unit) {
+  return find_pair(pairs, pair_count, [&](const chunk_pair& pair) { return pair.first_unit <= unit; });
 }
 #endif
 
@@ -47,6 +67,13 @@ inline constexpr int row_window = 256;  ///< rows that pass 2 looks through toge
 
 /// Windows that the rows of an image fill.
 SERAC_HOST_DEVICE constexpr int row_windows(int rows) { return detail::ceil_div(rows, row_window); }
+
+/// How far the work on the pairs of a wave has come, in device memory; all 0 at the start.
+struct wave_progress {
+  unsigned long long* next_unit;  ///< of pass 1
+  std::uint32_t* next_window;     ///< of rows, counted over all pairs, where pass 1 scans them itself
+  std::uint32_t* units_done;      ///< [pairs], where it does
+};
 
 /// A row that can match: the second best that its other column chunks leave it at least.
 struct candidate_row {

@@ -41,14 +41,17 @@ struct wgmma_traits {
   // Threads: two consumer warpgroups, each with its own tile of columns, and a producer warpgroup.
   static constexpr int consumers = 2;
   static constexpr int threads = 128 * (consumers + 1);
-  static constexpr int consumer_registers = 240;
-  static constexpr int producer_registers = 24;
-  static constexpr int shared_registers = 65536 / threads / 8 * 8;  // where all have as many
-  static constexpr int units = 4;                                   // taken ahead
+  static constexpr int units = 4;             // taken ahead
   static constexpr int run = 4;               // tiles of rows that a bank of stages holds; a unit has whole runs
   static constexpr int banks = stages / run;  // a unit begins with the first
 
   static constexpr int accumulators = tile_columns / 2;  // of a thread, for a tile
+
+  // Registers of a thread: consumers have two sets of accumulators and what goes around them, the producer's warpgroup
+  // what is left.
+  static constexpr int shared_registers = 65536 / threads / 8 * 8;  // where all have as many
+  static constexpr int consumer_registers = tile_columns <= 176 ? 208 : 224;
+  static constexpr int producer_registers = (consumers + 1) * shared_registers - consumers * consumer_registers;
 
   // Shared memory, in bytes: rows [stages][panels][tile_rows][swizzle], columns [2][consumers][panels][tile_columns]
   // [swizzle]. A panel is what one swizzled row holds of a descriptor.
@@ -57,7 +60,9 @@ struct wgmma_traits {
   static constexpr int row_tile_bytes = tile_rows * width;
   static constexpr int column_tile_bytes = tile_columns * width;
   static constexpr int tiles_bytes = stages * row_tile_bytes + 2 * consumers * column_tile_bytes;
-  static constexpr int shared_bytes = tiles_bytes + 1024 + 512;  // alignment; barriers and units
+  static constexpr int control_bytes = 512;                 // barriers and units
+  static constexpr int behind_bytes = row_window * 4 + 32;  // what is done behind the products
+  static constexpr int shared_bytes = 1024 + tiles_bytes + control_bytes + behind_bytes;  // from where it is aligned
 
   static_assert(is_tensor_width(width), "the width is 32, 64, 128 or 256 bytes");
   static_assert(sizeof(element) == 1 && score_traits<element>::has_angle,

@@ -115,7 +115,8 @@ inline void cut_segments(chunk_pair& pair, int tile_count, int step, std::int64_
 ///   best
 ///     where `pairs` like it are worked on at a time;
 ///   - `launch_kernel(left, right, pairs, pair_count, units, shared_chunks, maps, next_unit, maxima, multiprocessors,
-///     stream)`: the launch; arguments as the kernel's.
+///     stream, behind)`: the launch; arguments as the kernel's;
+///   - `can_scan`: it can do the scan of rows behind its products.
 template <class Policy, match_path = Policy::path>
 struct pass1;
 
@@ -123,6 +124,7 @@ template <class Policy>
 struct pass1<Policy, match_path::wgmma> {
   using traits = wgmma_traits<Policy>;
   using view = descriptor_view<typename Policy::element>;
+  static constexpr bool can_scan = true;
 
   static void plan(chunk_pair& pair, std::int64_t pairs, int multiprocessors) noexcept {
     const int row_tiles = round_up(ceil_div(pair.left_count, traits::tile_rows), traits::run);
@@ -132,20 +134,23 @@ struct pass1<Policy, match_path::wgmma> {
                  multiprocessors);
   }
 
+  template <class Behind>
   static status launch_kernel(const view& left, const view&, const chunk_pair* pairs, int pair_count,
                               std::int64_t units, bool shared_chunks, const CUtensorMap* right_maps,
                               unsigned long long* next_unit, std::int32_t* maxima, int multiprocessors,
-                              cudaStream_t stream) noexcept {
+                              cudaStream_t stream, const Behind& behind) noexcept {
     CUtensorMap left_map;
     if (auto s = make_tensor_map(left, traits::tile_rows, traits::swizzle, left_map); !s.ok()) return s;
-    const auto kernel =
-        shared_chunks ? kernel::chunk_maxima_wgmma<Policy, true> : kernel::chunk_maxima_wgmma<Policy, false>;
+    auto kernel = kernel::chunk_maxima_wgmma<Policy, false, Behind>;
+    if constexpr (!Behind::is_used) {
+      if (shared_chunks) kernel = kernel::chunk_maxima_wgmma<Policy, true, Behind>;
+    }
     if (auto s = grant_shared("chunk_maxima_wgmma", kernel, traits::shared_bytes); !s.ok()) return s;
     const auto start = [&](auto order) {
       return launch<decltype(order)::value>("chunk_maxima_wgmma", kernel,
                                             dim3(static_cast<unsigned>(std::min<std::int64_t>(units, multiprocessors))),
                                             traits::threads, traits::shared_bytes, stream, left_map, right_maps, pairs,
-                                            pair_count, units, next_unit, maxima);
+                                            pair_count, units, next_unit, maxima, behind);
     };
     // Before shared chunks the maxima are cleared, by no kernel.
     return shared_chunks ? start(std::integral_constant<launch_order, launch_order::after_previous>())
@@ -157,6 +162,7 @@ template <class Policy>
 struct pass1<Policy, match_path::mma> {
   using traits = mma_traits<Policy>;
   using view = descriptor_view<typename Policy::element>;
+  static constexpr bool can_scan = false;
 
   static void plan(chunk_pair& pair, std::int64_t, int) noexcept {
     pair.segments = ceil_div(pair.left_count, traits::tile_rows);
@@ -167,7 +173,7 @@ struct pass1<Policy, match_path::mma> {
 
   static status launch_kernel(const view& left, const view& right, const chunk_pair* pairs, int pair_count,
                               std::int64_t units, bool, const CUtensorMap*, unsigned long long*, std::int32_t* maxima,
-                              int, cudaStream_t stream) noexcept {
+                              int, cudaStream_t stream, kernel::nothing_behind) noexcept {
     const auto kernel = kernel::chunk_maxima_mma<Policy>;
     std::int64_t resident = 0;
     if (auto s = resident_blocks("chunk_maxima_mma", kernel, traits::threads, traits::shared_bytes, resident);

@@ -19,6 +19,7 @@
 #include <serac/device/path.cuh>
 #include <serac/kernel/compact.cuh>
 #include <serac/kernel/rescore.cuh>
+#include <serac/kernel/scan_rows.cuh>
 #include <serac/options.hpp>
 #include <serac/output.hpp>
 #include <serac/top2.hpp>
@@ -79,14 +80,17 @@ struct no_maps {
   SERAC_DEVICE void make(int, const chunk_pair&) const {}
 };
 
-/// Brings `count` pairs to device memory, from number `first` on, with the maps of their right images, and sets the
-/// counters of pass 2 and (with the first) of units to zero. One block of any size.
+/// Brings `count` pairs to device memory, from number `first` on, with the maps of their right images, and sets all
+/// counters to zero. One block of any size.
 template <class Published, class Maps>
 __global__ void publish_pairs(const SERAC_GRID_CONSTANT Published source, int first, int count,
                               const SERAC_GRID_CONSTANT Maps maps, chunk_pair* pairs, row_verdicts verdicts,
-                              unsigned long long* next_unit) {
+                              wave_progress progress) {
   detail::wait_for_previous_kernel();
-  if (first == 0 && threadIdx.x == 0) *next_unit = 0;
+  if (first == 0 && threadIdx.x == 0) {
+    *progress.next_unit = 0;
+    *progress.next_window = 0;
+  }
   const chunk_pair* const published = of_unknown_origin(source.pairs);
   copy_words(published, count, pairs + first);
   for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
@@ -94,6 +98,7 @@ __global__ void publish_pairs(const SERAC_GRID_CONSTANT Published source, int fi
     verdicts.candidate_count[first + i] = 0;
     verdicts.matched_count[first + i] = 0;
     verdicts.taken_back[first + i] = 0;
+    progress.units_done[first + i] = 0;
   }
 }
 
@@ -148,7 +153,7 @@ struct wave_extent {
 struct wave_scratch {
   chunk_pair* pairs;
   CUtensorMap* maps;
-  unsigned long long* next_unit;
+  wave_progress progress;
   std::int32_t* maxima;  // see chunk_pair
   row_verdicts verdicts;
 
@@ -159,7 +164,9 @@ struct wave_scratch {
     auto* const room = carver.take<std::uint8_t>(count * sizeof(CUtensorMap) + alignment);
     maps = reinterpret_cast<CUtensorMap*>((reinterpret_cast<std::uintptr_t>(room) + alignment - 1) / alignment *
                                           alignment);
-    next_unit = carver.take<unsigned long long>(1);
+    progress.next_unit = carver.take<unsigned long long>(1);
+    progress.next_window = carver.take<std::uint32_t>(1);
+    progress.units_done = carver.take<std::uint32_t>(count);
     verdicts.candidate_count = carver.take<std::uint32_t>(count);
     verdicts.matched_count = carver.take<std::uint32_t>(count);
     verdicts.taken_back = carver.take<std::uint32_t>(count);
@@ -219,16 +226,7 @@ class tensor_wave {
   }
 
   /// Pass 1: the chunk maxima.
-  status take_maxima() noexcept {
-    if (extent_.units == 0) return {};
-    if (extent_.shared_chunks) {
-      const std::size_t bytes = static_cast<std::size_t>(extent_.row_maxima) * sizeof(std::int32_t);
-      if (auto s = to_status(cudaMemsetAsync(scratch_.maxima, 0, bytes, stream_), "workspace"); !s.ok()) return s;
-    }
-    return pass1::launch_kernel(left_, right_, scratch_.pairs, static_cast<int>(extent_.pairs), extent_.units,
-                                extent_.shared_chunks, scratch_.maps, scratch_.next_unit, scratch_.maxima,
-                                multiprocessors_, stream_);
-  }
+  status take_maxima() noexcept { return take_maxima(kernel::nothing_behind{}); }
 
   /// Of every row the best chunk and whether `accept` lets it match.
   template <class Acceptance>
@@ -237,6 +235,22 @@ class tensor_wave {
     return launch<order>("scan_rows", kernel::scan_rows<Acceptance>,
                          dim3(static_cast<unsigned>(row_windows(extent_.most_rows)), pair_blocks()), row_window, 0,
                          stream_, scratch_.pairs, scratch_.maxima, accept, scratch_.verdicts);
+  }
+
+  /// Both: the scan of a pair while the maxima of the next are taken, where there are enough pairs that it matters more
+  /// than the scan of the last one, which takes longer so.
+  template <class Acceptance>
+  status take_maxima_and_scan(const Acceptance& accept) noexcept {
+    if constexpr (pass1::can_scan) {
+      constexpr std::int64_t enough_pairs = 16;
+      if (extent_.pairs >= enough_pairs && extent_.units > 0 && !extent_.shared_chunks) {
+        return take_maxima(kernel::scan_behind<Acceptance>{
+            scratch_.pairs, static_cast<int>(extent_.pairs), static_cast<std::uint32_t>(extent_.rows / row_window),
+            scratch_.maxima, accept, scratch_.verdicts, scratch_.progress});
+      }
+    }
+    if (auto s = take_maxima(); !s.ok()) return s;
+    return scan(accept);
   }
 
   /// The exact state of every row that can match, to `judge`.
@@ -266,8 +280,7 @@ class tensor_wave {
   status match(PairAt pair_at, const match_options& options, const Acceptance& accept, const Lists& lists) noexcept {
     const auto& verdicts = scratch_.verdicts;
     if (auto s = publish(pair_at); !s.ok()) return s;
-    if (auto s = take_maxima(); !s.ok()) return s;
-    if (auto s = scan(accept); !s.ok()) return s;
+    if (auto s = take_maxima_and_scan(accept); !s.ok()) return s;
     if (auto s = rescore(kernel::keep_accepted<Acceptance>{accept, verdicts}); !s.ok()) return s;
     if (options.cross_check) {
       if (auto s = test_columns(accept); !s.ok()) return s;
@@ -277,6 +290,18 @@ class tensor_wave {
   }
 
  private:
+  template <class Behind>
+  status take_maxima(const Behind& behind) noexcept {
+    if (extent_.units == 0) return {};
+    if (extent_.shared_chunks) {
+      const std::size_t bytes = static_cast<std::size_t>(extent_.row_maxima) * sizeof(std::int32_t);
+      if (auto s = to_status(cudaMemsetAsync(scratch_.maxima, 0, bytes, stream_), "workspace"); !s.ok()) return s;
+    }
+    return pass1::launch_kernel(left_, right_, scratch_.pairs, static_cast<int>(extent_.pairs), extent_.units,
+                                extent_.shared_chunks, scratch_.maps, scratch_.progress.next_unit, scratch_.maxima,
+                                multiprocessors_, stream_, behind);
+  }
+
   using right_maps = std::conditional_t<Policy::path == match_path::wgmma, kernel::right_maps, kernel::no_maps>;
 
   template <class Published, class PairAt>
@@ -291,7 +316,7 @@ class tensor_wave {
       const auto start = [&](auto part_order) {
         return launch<decltype(part_order)::value>("publish_pairs", kernel::publish_pairs<Published, right_maps>,
                                                    dim3(1), count == 1 ? 32 : 512, 0, stream_, part, first, count, maps,
-                                                   scratch_.pairs, scratch_.verdicts, scratch_.next_unit);
+                                                   scratch_.pairs, scratch_.verdicts, scratch_.progress);
       };
       // Before the first the stream has anything, before the others this kernel.
       if (auto s = first == 0 ? start(std::integral_constant<launch_order, launch_order::after_previous>())
@@ -361,7 +386,8 @@ std::size_t tensor_workspace_of(std::int64_t left_count, std::int64_t right_coun
 template <class State>
 status clear_states(State* states, std::int64_t count, cudaStream_t stream) noexcept {
   if (count == 0) return {};
-  return launch("clear_states", kernel::clear_states<State>, dim3(blocks_for(count, 256)), 256, 0, stream, states, count);
+  return launch("clear_states", kernel::clear_states<State>, dim3(blocks_for(count, 256)), 256, 0, stream, states,
+                count);
 }
 
 /// The exact top-2 of every row by tensor cores: all rows are rescored. Ties go to the smallest column. Both images

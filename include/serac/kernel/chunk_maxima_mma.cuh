@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy
 
   while (unit < end_unit) {
     // A tile of rows against tiles [first_tile, end_tile) of columns.
-    const chunk_pair& pair = pairs[find_pair(pairs, pair_count, unit)];
+    const chunk_pair& pair = pairs[pair_of_unit(pairs, pair_count, unit)];
     const int column_tiles = traits::column_tiles(pair);
     const std::int64_t local = unit - pair.first_unit;
     const int row_tile = static_cast<int>(local / column_tiles), first_tile = static_cast<int>(local % column_tiles);

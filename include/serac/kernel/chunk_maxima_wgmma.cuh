@@ -4,6 +4,7 @@
 /// Pass 1 of the tensor-core matcher by wgmma: chunk maxima of rows, at the speed of the int8 units.
 #pragma once
 
+#include <serac/block/group.cuh>
 #include <serac/chunk_maxima.hpp>
 #include <serac/detail/config.hpp>
 #include <serac/detail/previous_kernel.cuh>
@@ -22,6 +23,11 @@ struct wgmma_unit {
   int first_row;               ///< in the left buffer
   int row_tiles;               ///< whole runs; 0: nothing left
   std::int64_t row_maxima[2];  ///< where the maximum of the first row goes, of each consumer
+};
+
+/// What the warps that pass 1 leaves idle do meanwhile: nothing. (See scan_behind.)
+struct nothing_behind {
+  static constexpr bool is_used = false;
 };
 
 #ifdef SERAC_HAS_WGMMA
@@ -71,7 +77,7 @@ struct units_of_wave {
   SERAC_DEVICE wgmma_unit take(int) const {
     const auto number = static_cast<std::int64_t>(atomicAdd(next_unit, 1ull));
     if (number >= unit_count) return {};
-    const int index = find_pair(pairs, pair_count, number);
+    const int index = pair_of_unit(pairs, pair_count, number);
     return unit_of_pair<Traits>(pairs[index], index, static_cast<int>(number - pairs[index].first_unit));
   }
   /// The map of a pair's right image. One thread, before its copies.
@@ -117,20 +123,21 @@ SERAC_DEVICE void score_run(std::int32_t (&even)[Registers], std::int32_t (&odd)
   }
 }
 
-/// Shared memory of this kernel's blocks from where it is aligned as the swizzles need. (The address is rounded up: with
-/// an offset from `unaligned`, descriptors of tiles went through registers that are not uniform.)
+/// Shared memory of this kernel's blocks from where it is aligned as the swizzles need. (The address is rounded up:
+/// with an offset from `unaligned`, descriptors of tiles went through registers that are not uniform.)
 SERAC_DEVICE std::uint8_t* wgmma_shared() {
   extern __shared__ std::uint8_t unaligned[];
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(unaligned));
   return static_cast<std::uint8_t*>(__cvta_shared_to_generic((address + 1023) & ~1023u));
 }
 
-/// Pass 1 of a block: the maxima of the units that `units` gives it (units_of_wave, units_of_pair). `shared` is
-/// traits::shared_bytes of shared memory from wgmma_shared() on; otherwise see chunk_maxima_wgmma. All threads of the
-/// block; its warpgroups end with other numbers of registers than they began with.
-template <class Policy, bool SharedChunks, class Units>
+/// Pass 1 of a block: the maxima of the units that `units` gives it (units_of_wave, units_of_pair), while two warps do
+/// what there is `behind` (scan_behind, nothing_behind). `shared` is traits::shared_bytes of shared memory from
+/// wgmma_shared() on; otherwise see chunk_maxima_wgmma. All threads of the block; its warpgroups end with other numbers
+/// of registers than they began with.
+template <class Policy, bool SharedChunks, class Units, class Behind>
 SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& left_map, const Units& units,
-                                    std::int32_t* maxima) {
+                                    std::int32_t* maxima, const Behind& behind) {
   using traits = wgmma_traits<Policy>;
   using element = typename Policy::element;
   using sums = std::int32_t[traits::accumulators];
@@ -145,8 +152,9 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
     detail::copy_barrier columns_full[2], columns_empty[2];
     detail::copy_barrier unit_full[traits::units], unit_empty[traits::units];
     wgmma_unit unit[traits::units];
+    int pair[traits::units + 1];  // of the latest units
   };
-  static_assert(sizeof(control) <= 512);
+  static_assert(sizeof(control) <= traits::control_bytes);
   auto& sync = *reinterpret_cast<control*>(shared + traits::tiles_bytes);
 
   if (thread == 0) {
@@ -167,18 +175,41 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
   __syncthreads();
   detail::wait_for_previous_kernel();
 
+  const auto run_behind = [&](int number, std::uint8_t* room) {
+    if constexpr (Behind::is_used) {
+      using group = block::some_warps<64>;
+      using storage = typename Behind::template storage<group>;
+      static_assert(sizeof(storage) <= traits::behind_bytes && sizeof(storage) <= traits::column_tile_bytes);
+      behind.template run<traits>(group{number * group::threads, 1 + traits::consumers + number},
+                                  *reinterpret_cast<storage*>(room));
+    }
+  };
+
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(thread / 128), 0);
   if (warpgroup == traits::consumers) {
     detail::lower_registers<traits::producer_registers>();
     if (thread == traits::consumers * 128 + 32) {
-      // Scheduler: one thread takes units, a few ahead.
-      for (int round = 0;; ++round) {
+      // Scheduler: one thread takes units, a few ahead, and tells which are done.
+      const auto wait_for_slot = [&](int round) {
+        sync.unit_empty[round % traits::units].wait(round / traits::units % 2 ^ 1);
+        if constexpr (Behind::is_used) {
+          // All consumers have begun the unit that was there, so that the one before is done.
+          constexpr int since = traits::units + 1;
+          if (round >= since) behind.unit_done(sync.pair[(round - since) % since]);
+        }
+      };
+      int round = 0;
+      for (;; ++round) {
         const int slot = round % traits::units;
         const wgmma_unit unit = units.take(round);
-        sync.unit_empty[slot].wait(round / traits::units % 2 ^ 1);
+        wait_for_slot(round);
         sync.unit[slot] = unit;
+        sync.pair[round % (traits::units + 1)] = unit.pair;
         sync.unit_full[slot].arrive();
         if (unit.row_tiles == 0) break;
+      }
+      if constexpr (Behind::is_used) {
+        for (int last = round + traits::units; round < last;) wait_for_slot(++round);
       }
     } else if (thread == traits::consumers * 128) {
       // Producer: one thread keeps the copies going.
@@ -213,6 +244,10 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
           if (t % traits::run == traits::run - 1) phases ^= 1u << stage / traits::run;
         }
       }
+    }
+    if constexpr (Behind::is_used) {  // by the two warps that have nothing to do
+      const int number = thread / 64;
+      if (number > 2 * traits::consumers) run_behind(number, shared + traits::tiles_bytes + traits::control_bytes);
     }
   } else {
     // Consumers: the products of one tile run while the maxima of the last are taken.
@@ -296,6 +331,17 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
       }
       if (leader) sync.columns_empty[buffer].arrive();
     }
+    if constexpr (Behind::is_used) {
+      // When all is done. Nothing used above is kept for what comes here, and the number of registers changes: else
+      // ptxas keeps descriptors of tiles in registers that are not uniform.
+      detail::lower_registers<traits::shared_registers>();
+      int number;
+      asm volatile("mov.u32 %0, %%tid.x;" : "=r"(number));
+      number /= 64;
+      detail::sync_threads(1 + number / 2, 128);  // this consumer's tiles of columns are free
+      const int tile = number % 2 * traits::consumers + number / 2;
+      run_behind(number, wgmma_shared() + traits::stages * traits::row_tile_bytes + tile * traits::column_tile_bytes);
+    }
   }
 }
 
@@ -317,15 +363,15 @@ SERAC_DEVICE void share_registers() {
 /// `left_map` is that of the left buffer, with boxes of [tile_rows][swizzle]; `right_maps[p]` that of the right image
 /// of pair p, with boxes of [tile_columns][swizzle] (so that nothing of another image counts), both in the swizzle of
 /// that width. `next_unit` is 0 at the start; `unit_count` is the number of units of all pairs. `SharedChunks`: column
-/// chunks may have several tiles (chunk_tiles > 1); the maxima are then 0 at the start.
-template <class Policy, bool SharedChunks>
+/// chunks may have several tiles (chunk_tiles > 1); the maxima are then 0 at the start. `behind` is done meanwhile.
+template <class Policy, bool SharedChunks, class Behind>
 __global__ void __launch_bounds__(wgmma_traits<Policy>::threads, 1)
     chunk_maxima_wgmma(const SERAC_GRID_CONSTANT CUtensorMap left_map, const CUtensorMap* right_maps,
                        const chunk_pair* pairs, int pair_count, std::int64_t unit_count, unsigned long long* next_unit,
-                       std::int32_t* maxima) {
+                       std::int32_t* maxima, const SERAC_GRID_CONSTANT Behind behind) {
 #ifdef SERAC_HAS_WGMMA
   const units_of_wave<wgmma_traits<Policy>> units{pairs, pair_count, unit_count, next_unit, right_maps};
-  take_chunk_maxima<Policy, SharedChunks>(wgmma_shared(), left_map, units, maxima);
+  take_chunk_maxima<Policy, SharedChunks>(wgmma_shared(), left_map, units, maxima, behind);
 #else
   __trap();  // compiled for an architecture without wgmma; the host never launches it there
 #endif

@@ -7,6 +7,7 @@
 #include <serac/kernel/chunk_maxima_wgmma.cuh>
 #include <serac/kernel/compact.cuh>
 #include <serac/kernel/rescore.cuh>
+#include <serac/kernel/scan_rows.cuh>
 
 #ifdef SERAC_HAS_WGMMA
 #include <cooperative_groups.h>
@@ -46,14 +47,15 @@ SERAC_DEVICE void match_pair(const Grid& grid, const pair_problem<Policy>& probl
     *verdicts.taken_back = 0;
   }
   take_chunk_maxima<Policy, false>(shared, problem.left_map, units_of_pair<traits>{pair, problem.right_map},
-                                   problem.maxima);
+                                   problem.maxima, nothing_behind{});
   share_registers<traits>();
   grid.sync();
   const auto blocks = static_cast<int>(gridDim.x);
 
-  auto& scanning = *reinterpret_cast<scan_storage<threads>*>(shared);
+  using scan_group = block::whole_block<threads>;
+  auto& scanning = *reinterpret_cast<scan_storage<scan_group>*>(shared);
   for (int window = block; window < row_windows(pair.left_count); window += blocks) {
-    scan_window(scanning, pair, 0, window, problem.maxima, accept, verdicts);
+    scan_window(scan_group(), scanning, pair, 0, window, problem.maxima, accept, verdicts);
     __syncthreads();
   }
   grid.sync();

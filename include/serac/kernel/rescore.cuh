@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Pass 2 of the tensor-core matcher: rows against thresholds, the winning chunks again, columns of candidates only.
+/// Pass 2 of the tensor-core matcher behind the scan of rows: the winning chunks again, columns of matches only.
 ///
 /// `Layout` is the traits type of the pass-1 path (wgmma_traits, mma_traits): its element, width and tile_columns.
 /// `Acceptance` must be monotone (acceptance.hpp) and reject a tied best, as max_ratio <= 1 does.
@@ -28,102 +28,6 @@ inline constexpr int column_rows = 4 * column_threads;  ///< whose maxima a bloc
 /// Blocks of test_columns that an SM must be able to hold (caps registers, which hold the complements of bits too).
 template <class Layout>
 inline constexpr int column_blocks = Layout::width <= (is_binary<typename Layout::element> ? 64 : 128) ? 4 : 2;
-
-/// The two greatest chunk maxima of a row: index is the chunk. Thread.
-SERAC_DEVICE void take_chunk(top2& chunks, int chunk, std::int32_t value) {
-  const bool greater = value > chunks.best;
-  chunks.second = greater ? chunks.best : (max)(chunks.second, value);
-  chunks.index = greater ? chunk : chunks.index;
-  chunks.best = greater ? value : chunks.best;
-}
-
-/// Shared memory of `scan_window`.
-template <int Threads>
-struct scan_storage {
-  static constexpr int parts = Threads / (row_window / 4);  // a thread looks at four rows, in a part of the chunks
-  top2 part_of_row[parts][row_window];
-  std::uint32_t in_bin[row_window], bin_start[row_window];  // chunks are fewer
-  block::sums<std::uint32_t, Threads> sums;
-};
-
-/// Which of a window's rows can still match: the candidates, sorted by the chunk of their best. No row has a column
-/// yet. All Threads threads of the block, at least row_window; `pair_number` is that of `verdicts`.
-template <int Threads, class Acceptance>
-SERAC_DEVICE void scan_window(scan_storage<Threads>& shared, const chunk_pair& pair, int pair_number, int window,
-                              const std::int32_t* maxima, const Acceptance& accept, const row_verdicts& verdicts) {
-  static_assert(Threads >= row_window);
-  const int first_row = window * row_window;
-  const int thread = static_cast<int>(threadIdx.x);
-
-  constexpr int parts = scan_storage<Threads>::parts, rows_at_once = 4, threads_of_part = row_window / rows_at_once;
-  if (thread < row_window) shared.in_bin[thread] = 0;
-  if (window == 0 && thread < pair.column_chunks) verdicts.chunk_matches[pair.first_chunk + thread] = 0;
-  if (const int part = thread / threads_of_part; part < parts) {
-    const int row = thread % threads_of_part * rows_at_once;
-    const int first_chunk = pair.column_chunks * part / parts, end_chunk = pair.column_chunks * (part + 1) / parts;
-    top2 chunks[rows_at_once];
-    if (first_row + row < pair.row_stride) {
-      const std::int32_t* const of_rows = maxima + pair.row_maxima + first_row + row;
-      const std::int64_t stride = pair.row_stride;
-#pragma unroll 8
-      for (int chunk = first_chunk; chunk < end_chunk; ++chunk) {
-        const auto values = detail::load_vector<16>(of_rows + chunk * stride);
-#pragma unroll
-        for (int i = 0; i < rows_at_once; ++i) take_chunk(chunks[i], chunk, static_cast<std::int32_t>(values.word[i]));
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < rows_at_once; ++i) shared.part_of_row[part][row + i] = chunks[i];
-  }
-  __syncthreads();
-
-  const int row = first_row + thread;
-  const bool exists = thread < row_window && row < pair.left_count;
-  top2 chunks;
-  if (thread < row_window) {
-    chunks = shared.part_of_row[0][thread];
-#pragma unroll
-    for (int part = 1; part < parts; ++part) {
-      const top2 other = shared.part_of_row[part][thread];
-      take_chunk(chunks, other.index, other.best);
-      chunks.second = (max)(chunks.second, other.second);
-    }
-  }
-  const bool candidate = exists && chunks.best > 0 && accept(chunks.best, chunks.second);
-  if (exists) verdicts.columns[pair.first_row + row] = row_verdicts::no_match;
-  const std::uint32_t place = candidate ? atomicAdd(&shared.in_bin[chunks.index], 1u) : 0;
-
-  const bool in_use = thread < row_window && thread < pair.column_chunks;  // this thread's chunk is
-  if (__syncthreads_or(candidate)) {
-    std::uint32_t found;
-    const std::uint32_t start = shared.sums.exclusive(in_use ? shared.in_bin[thread] : 0, found);
-    if (thread < row_window) shared.bin_start[thread] = start;
-    __syncthreads();
-    if (candidate) {
-      verdicts.candidates[pair.first_row + first_row + shared.bin_start[chunks.index] + place] = {row, chunks.second};
-    }
-    if (thread == 0) atomicAdd(&verdicts.candidate_count[pair_number], found);
-  } else if (thread < row_window) {
-    shared.bin_start[thread] = 0;
-  }
-  if (in_use) {
-    verdicts.bins[pair.first_bin + std::int64_t{thread} * row_windows(pair.left_count) + window] =
-        shared.bin_start[thread] << 16 | shared.in_bin[thread];
-  }
-}
-
-/// Which rows of many pairs can still match; see scan_window. Launch: row_window threads, grid (windows of the largest
-/// pair, pairs).
-template <class Acceptance>
-__global__ void __launch_bounds__(row_window)
-    scan_rows(const chunk_pair* pairs, const std::int32_t* maxima, Acceptance accept, row_verdicts verdicts) {
-  detail::wait_for_previous_kernel();
-  const auto number = static_cast<int>(gridDim.y - 1 - blockIdx.y);  // those that pass 1 left last are in the cache
-  const auto window = static_cast<int>(blockIdx.x);
-  if (window * row_window >= pairs[number].left_count) return;
-  __shared__ scan_storage<row_window> shared;
-  scan_window<row_window>(shared, pairs[number], number, window, maxima, accept, verdicts);
-}
 
 /// Places of the candidates of a chunk among the candidates (and what they became) of their pair, up to Capacity at a
 /// time. In shared memory.
