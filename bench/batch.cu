@@ -7,7 +7,8 @@
 /// Prints CSV: microseconds a pair for pass 1, the scan, the rescoring of rows and of columns, and for match_batch from
 /// descriptors to lists in device memory, 132 pairs or more in one wave, so that it takes a millisecond or more, as in
 /// a survey; and the share of the ceiling, measured in the same run, that pass 1 and the whole reach. A step's time is
-/// that of all steps up to it, less those before.
+/// that of all steps up to it, less those before. By wgmma match_batch scans rows behind pass 1, so that the whole may
+/// take less than its steps, where the scan is a kernel of its own.
 #include <cstdio>
 
 #include <serac/device/match_batch.cuh>

@@ -83,7 +83,7 @@ match_options options_of(std::uint64_t seed, float max_ratio) {
 
 TEMPLATE_TEST_CASE("a batch on the device gives the lists of its pairs one by one", "[match_batch]", default_policy,
                    wgmma_policy, mma_policy, policy_for<128>, policy_for<100>, (wgmma_policy_for<32, std::int8_t>),
-                   (mma_policy_for<256>)) {
+                   (mma_policy_for<256>), (wgmma_policy_for<256>)) {
   using Policy = TestType;
   using element = typename Policy::element;
   std::size_t matches = 0;

@@ -7,7 +7,7 @@ import io
 
 from script_test import ScriptTest
 
-WGMMA = "chunk_maxima_wgmma<wgmma, false>"
+WGMMA = "chunk_maxima_wgmma<wgmma, false, nothing_behind>"
 MMA = "chunk_maxima_mma<mma>"
 BITS = "chunk_maxima_mma<mma_bits>"
 DP4A = "fused_top2<dp4a, true>"

@@ -198,7 +198,7 @@ status match_batch(const batch_view<typename Policy::element>& batch, const matc
 /// where the width is not). `wave_pairs`, at least 1, is the number of pairs under way at a time: about 100 of
 /// 10,000 features fill a GPU, and ten times as many of 2,000; the lists do not depend on it. All pairs take one path,
 /// see path_of_batch.
-/// Cost: by the tensor-core paths five launches a wave and one for each few hundred pairs of it, by the classic one
+/// Cost: by the tensor-core paths four or five launches a wave and one for each few hundred pairs of it, by the classic one
 /// three a pair.
 template <class Policy = default_policy>
 status match_batch(const batch_view<typename Policy::element>& batch, const match_options& options,

@@ -3,7 +3,7 @@
 /// @file
 /// Pass 2 of the tensor-core matcher begins: which rows can match, from their chunk maxima.
 ///
-/// `Acceptance` must be monotone (acceptance.hpp) and reject a tied best, as max_ratio <= 1 does.
+/// `Acceptance` as for rescore.cuh.
 #pragma once
 
 #include <serac/block/group.cuh>
