@@ -12,21 +12,45 @@
 
 namespace serac {
 
+namespace detail {
+
+/// Members of an mma policy that are best together.
+struct mma_shape {
+  int warp_rows, warps, tile_columns, unroll, min_blocks;
+  bool load_ahead;
+};
+
+/// The fastest shapes found on an H200.
+template <int Width, class Element>
+SERAC_HOST_DEVICE constexpr mma_shape best_mma_shape() {
+  if (is_binary<Element>) return {Width == 32 ? 80 : 4096 / Width, 4, 128, 2, 3, false};
+  if (Width < 128) return {80, 4, 128, 2, 3, false};
+  if (Width == 128) return {80, 4, 128, 8, 3, false};
+  if (Width == 256 && score_traits<Element>::is_float) return {64, 8, 128, 1, 1, true};
+  if (Width == 256) return {32, 4, 128, 2, 3, false};
+  return {32, 4, 64, 2, 2, false};
+}
+
+}  // namespace detail
+
 /// Pass 1 by mma.sync (sm_80 and later; of bits up to sm_90). Derive from it and override members by name.
 template <int Width, class Element = std::uint8_t>
 struct mma_policy_for {
   static constexpr match_path path = match_path::mma;
   using element = Element;             ///< std::uint8_t, std::int8_t, bits8, float16 or bfloat16
   static constexpr int width = Width;  ///< bytes in a descriptor: 32, 64, 128 or 256, of floats 512 too
+  static constexpr detail::mma_shape best = detail::best_mma_shape<Width, Element>();
   /// Rows that a warp keeps in registers, a multiple of 16; of bits, it keeps their complements too.
-  static constexpr int warp_rows = is_binary<Element> ? (Width == 32 ? 80 : 4096 / Width) : (Width <= 128 ? 80 : 32);
-  static constexpr int warps = 4;  ///< warps in a block, all against the same columns
+  static constexpr int warp_rows = best.warp_rows;
+  static constexpr int warps = best.warps;  ///< warps in a block, all against the same columns
   /// Columns in shared memory at a time: a multiple of 16.
-  static constexpr int tile_columns = Width <= 256 ? 128 : 64;
-  /// Pairs of slices of 8 columns that the code spells out.
-  static constexpr int unroll = Width == 128 && !is_binary<Element> ? 8 : 2;
-  static constexpr int min_blocks = Width <= 256 ? 3 : 2;  ///< blocks that an SM must hold (caps registers)
-  static constexpr int chunk_columns = 512;                ///< fewest of a column chunk, which has whole tiles
+  static constexpr int tile_columns = best.tile_columns;
+  static constexpr int unroll = best.unroll;  ///< pairs of slices of 8 columns that the code spells out
+  /// Whether columns are loaded as soon as their registers are free, during the last products of those before; if not,
+  /// before their own products, while other warps of the SM go on.
+  static constexpr bool load_ahead = best.load_ahead;
+  static constexpr int min_blocks = best.min_blocks;  ///< blocks that an SM must hold (caps registers)
+  static constexpr int chunk_columns = 512;           ///< fewest of a column chunk, which has whole tiles
 };
 
 struct mma_policy : mma_policy_for<128> {};
@@ -41,6 +65,7 @@ struct mma_traits {
   static constexpr int threads = 32 * warps;
   static constexpr int min_blocks = Policy::min_blocks;
   static constexpr int unroll = Policy::unroll;
+  static constexpr bool load_ahead = Policy::load_ahead;
   static constexpr int tile_rows = warps * warp_rows;
   static constexpr int tile_columns = Policy::tile_columns;
   static constexpr int chunk_tiles = detail::ceil_div(Policy::chunk_columns, tile_columns);  // of a chunk, at least

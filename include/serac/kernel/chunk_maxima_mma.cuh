@@ -55,33 +55,41 @@ class mma_rows {
     const std::uint8_t* const piece_at[2] = {columns + traits::shared_offset(r, q * traits::piece_bytes),
                                              columns + traits::shared_offset(r, (4 + q) * traits::piece_bytes)};
     lane_maxima<Policy> of_tile = {};  // apart from those of the chunk, which cost spills if raised in the loop
-#pragma unroll(traits::unroll)
-    for (int slice = 0; slice < traits::slices; slice += 2) {
-      detail::word_vector<traits::piece_bytes> pieces[2][traits::pieces];
+    detail::word_vector<traits::piece_bytes> pieces[2][traits::pieces];
+    const auto load = [&](int slice, int p) {  // piece p of two slices
 #pragma unroll
       for (int s = 0; s < 2; ++s) {
-#pragma unroll
-        for (int p = 0; p < traits::pieces; ++p) {
-          pieces[s][p] = detail::load_vector<traits::piece_bytes>(piece_at[p % 2] + (slice + s) * 8 * traits::width +
-                                                                  p / 2 * 8 * traits::piece_bytes);
-        }
+        pieces[s][p] = detail::load_vector<traits::piece_bytes>(piece_at[p % 2] + (slice + s) * 8 * traits::width +
+                                                                p / 2 * 8 * traits::piece_bytes);
       }
+    };
+    const auto load_all = [&](int slice) {
+#pragma unroll
+      for (int p = 0; p < traits::pieces; ++p) load(slice, p);
+    };
+    if constexpr (traits::load_ahead) load_all(0);
+#pragma unroll(traits::unroll)
+    for (int slice = 0; slice < traits::slices; slice += 2) {
+      if constexpr (!traits::load_ahead) load_all(slice);
+      const int next = slice + 2 < traits::slices ? slice + 2 : 0;  // behind the last, one that is there
       // Two slices by two blocks of rows are four independent chains of products.
 #pragma unroll
       for (int first = 0; first < traits::row_blocks; first += 2) {
         std::int32_t sums[2][2][4] = {};
 #pragma unroll
         for (int k = 0; k < traits::steps; ++k) {
+          const int p = k / traits::piece_steps, word = k % traits::piece_steps * 2;
 #pragma unroll
           for (int b = 0; b < 2 && first + b < traits::row_blocks; ++b) {
             const auto& row = words_[first + b][k];
 #pragma unroll
             for (int s = 0; s < 2; ++s) {
-              const auto& column = pieces[s][k / traits::piece_steps].word;
-              const int word = k % traits::piece_steps * 2;
+              const auto& column = pieces[s][p].word;
               detail::mma_16x8x32<element>(sums[b][s], row[0], row[1], row[2], row[3], column[word], column[word + 1]);
             }
           }
+          const bool last_use = first + 2 >= traits::row_blocks && word + 2 == 2 * traits::piece_steps;
+          if (traits::load_ahead && last_use) load(next, p);
         }
 #pragma unroll
         for (int b = 0; b < 2 && first + b < traits::row_blocks; ++b) {
