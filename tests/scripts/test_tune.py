@@ -90,9 +90,10 @@ class Tune(ScriptTest):
         with self.fake_gpu():
             out, err = self.run_script(
                 "--element", "serac::float16", "--width", "256", "--path", "mma",
-                "--set", "warp_rows=32,64", "--set", "warps=4", "--set",
+                "--set", "warp_rows=32,64", "--set", "warps=8", "--set",
                 "tile_columns=128", "--set", "unroll=1,2", "--set",
-                "chunk_columns=512", "--set", "min_blocks=2,3")
+                "load_ahead=1", "--set", "chunk_columns=512", "--set",
+                "min_blocks=1,2")
         self.assertEqual(err.splitlines(), ["8 candidates", "0 candidates"])
         self.assertEqual(len(re.findall(r"^mma +10\.00 ", out, re.M)), 8)
         self.assertIn("struct tuned : serac::mma_policy_for<256, serac::float16> {",
