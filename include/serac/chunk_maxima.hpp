@@ -29,7 +29,7 @@ struct chunk_pair {
 };
 
 /// Whether a policy may ask for `columns` in a column chunk at least.
-constexpr bool is_chunk_columns(int columns) { return columns >= 1 && columns <= 1 << 30; }
+SERAC_HOST_DEVICE constexpr bool is_chunk_columns(int columns) { return columns >= 1 && columns <= 1 << 30; }
 
 #if defined(__CUDACC__)
 /// The last pair that `begins` says true of: it is true of the first, and up to some pair. Thread.
