@@ -310,7 +310,7 @@ FAULTS = [
     Fault("guided_padding_admitted",
           "columns behind the last of a pair are admissible",
           KERNEL + "guided.cuh",
-          "const int exist = column_count - first_column; exist < tile",
-          "const int exist = column_count - first_column; exist < 0",
+          "const int exist = stage.of_task.column_count - first_column; exist < tile",
+          "const int exist = stage.of_task.column_count - first_column; exist < 0",
           ["gpu.guided_device"]),
 ]

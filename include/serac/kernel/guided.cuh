@@ -342,7 +342,19 @@ struct alignas(16) guided_row_state {
   std::int32_t best, place, second;
 };
 
-/// What a warp of match_tiles keeps of the features of its two tiles.
+/// What a warp of match_tiles keeps of its task; in registers it would spill.
+struct guided_task_state {
+  guided_task task;               ///< without the chunks that have been begun
+  int end_tile;                   ///< of the chunk at hand
+  int chunk_tiles, column_count;  ///< of the pair
+  bool has_homography, has_epipolar;
+  float homography_error;          ///< the greatest, squared
+  detail::epipolar_screen screen;  ///< with that by the epipolar constraint
+  std::int64_t first_column;       ///< of the pair
+  std::int64_t first_element;      ///< of its right image
+};
+
+/// What a warp of match_tiles keeps of its task, and of the features of its two tiles.
 struct guided_stage {
   static constexpr int tile = detail::guided_tile;
   alignas(16) epipolar::row_terms along[tile];  ///< of the rows, by their place in the tile
@@ -352,6 +364,7 @@ struct guided_stage {
   guided_row_state states[4][tile];                   ///< by i and lane: each lane's own of its rows r + 8 i
   point located[tile];                                ///< of the rows, where a homography takes them
   std::int32_t row_index[tile];
+  guided_task_state of_task;
 };
 
 /// Scores the tiles of all tasks: the states of rows and, if WithColumns, of columns go to arrays.row_cells and
@@ -376,23 +389,26 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
   __shared__ guided_stage stages[guided_match_threads / 32];
   guided_stage& stage = stages[threadIdx.x / 32];
   const int lane = static_cast<int>(threadIdx.x) % 32, r = lane / 4, q = lane % 4;
-  const std::uint32_t tasks = arrays.task_counts->planned;
-  const auto take_task = [&] { return lane == 0 ? atomicAdd(&arrays.task_counts->taken, 1u) : 0; };
-
-  for (std::uint32_t next_task = take_task();;) {
-    const std::uint32_t taken = __shfl_sync(all, next_task, 0);
-    if (taken >= tasks) return;
-    next_task = take_task();  // on its way while this one is scored
+  for (;;) {
+    const std::uint32_t taken = __shfl_sync(all, lane == 0 ? atomicAdd(&arrays.task_counts->taken, 1u) : 0, 0);
+    if (taken >= arrays.task_counts->planned) return;
     const guided_task task = arrays.tasks[taken];
     const guided_pair& pair = arrays.pairs[task.pair];
-    const bool has_homography = pair.geometry.has_homography, has_epipolar = pair.geometry.has_epipolar;
     const int first_row = task.row_tile * tile;
-    const int row_count = arrays.rows.counts[task.pair], column_count = arrays.columns.counts[task.pair];
-    const std::int32_t* const column_index = arrays.columns.index + pair.first_column;
-    const epipolar::column_terms* const column_terms = arrays.column_terms + pair.first_column;
-    const Element* const columns = right.data + pair.right_first * right.stride;
-    thread::top2_cell* const column_cells = arrays.column_cells + pair.first_column;
-    const detail::tile_bounds& row_bounds = arrays.rows.tiles[(pair.first_row + first_row) / tile];
+    const guided_task_state state{
+        task,
+        0,
+        guided_chunks(pair.right_count).tiles,
+        arrays.columns.counts[task.pair],
+        pair.geometry.has_homography,
+        pair.geometry.has_epipolar,
+        pair.geometry.homography.max_squared_error,
+        {pair.geometry.epipolar.max_squared_error, arrays.rows.tiles[(pair.first_row + first_row) / tile].squared},
+        pair.first_column,
+        pair.right_first * right.stride};
+    // Found again where it is needed, not kept.
+    const auto pair_of_task = [&]() -> const guided_pair& { return arrays.pairs[stage.of_task.task.pair]; };
+    const int row_count = arrays.rows.counts[task.pair];
 
     // The rows: lane l brings row l of the tile. Padding is all zero.
     __syncwarp();
@@ -411,13 +427,15 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
         for (int k = 0; k < words::count; ++k) a[i / 2][k / 2][i % 2 + k % 2 * 2] = row >= 0 ? w.word[k] : 0;
       }
     }
-    const detail::epipolar_screen screen{pair.geometry.epipolar.max_squared_error, row_bounds.squared};
+    if (lane == 0) stage.of_task = state;
+    __syncwarp();
 
     const auto take = [&](guided_row_state& mine, const guided_row_state& other) {
       bool wins = other.best > mine.best;
       if (other.best == mine.best && other.best > 0) {
-        wins = RowTie::rank(static_cast<std::uint32_t>(column_index[other.place])) <
-               RowTie::rank(static_cast<std::uint32_t>(column_index[mine.place]));
+        const std::int32_t* const index = arrays.columns.index + stage.of_task.first_column;
+        wins = RowTie::rank(static_cast<std::uint32_t>(index[other.place])) <
+               RowTie::rank(static_cast<std::uint32_t>(index[mine.place]));
       }
       mine.second = (max)((max)(mine.second, other.second), wins ? mine.best : other.best);
       if (wins) mine.best = other.best, mine.place = other.place;
@@ -425,15 +443,15 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
 
     // A tile of columns: lane l brings column l. Padding repeats column 0, and is never admissible.
     const auto fetch = [&](int t, int buffer) {
-      detail::copy_async<16>(&stage.terms[buffer][lane], &column_terms[t * tile + lane], true);
-      detail::copy_async<4>(&stage.column_index[buffer][lane], &column_index[t * tile + lane], true);
+      detail::copy_async<16>(&stage.terms[buffer][lane],
+                             arrays.column_terms + stage.of_task.first_column + t * tile + lane, true);
+      detail::copy_async<4>(&stage.column_index[buffer][lane],
+                            arrays.columns.index + stage.of_task.first_column + t * tile + lane, true);
     };
     // Which of the lane's pairs are admissible: bit slice + 7 - 2 i - c is that of row i and column c of a slice.
-    homography located;
-    epipolar along;
-    located.max_squared_error = pair.geometry.homography.max_squared_error;
-    along.max_squared_error = pair.geometry.epipolar.max_squared_error;
     const auto located_pairs = [&] {
+      homography located;
+      located.max_squared_error = stage.of_task.homography_error;
       unsigned admissible = 0;
 #pragma unroll
       for (int slice = tile - 8; slice >= 0; slice -= 8) {
@@ -446,7 +464,7 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
       }
       return admissible;
     };
-    const auto pairs_along = [&](int first_column, bool screened) {
+    const auto pairs_along = [&](int first_column, const detail::epipolar_screen& screen, bool screened) {
       unsigned admissible = 0;
       bool decided = screened;
 #pragma unroll
@@ -461,9 +479,12 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
         }
       }
       if (!decided) {
+        epipolar along;
+        along.max_squared_error = screen.max_squared_error;
 #pragma unroll 1
         for (int k = 0; k < 32; ++k) {
-          const epipolar::column_terms terms = column_terms[first_column + tile - 8 - k / 8 * 8 + 2 * q + k % 2];
+          const auto& terms =
+              arrays.column_terms[stage.of_task.first_column + first_column + tile - 8 - k / 8 * 8 + 2 * q + k % 2];
           const bool admits = along.admits(stage.along[r + 8 * (k % 8 / 2)], terms);
           admissible = admissible << 1 | (admits ? 1u : 0u);
         }
@@ -473,17 +494,20 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
 
     const auto score_tile = [&](int first_column, int buffer) {
       const auto index = static_cast<std::uint32_t>((max)(stage.column_index[buffer][lane], 0));
+      const detail::epipolar_screen screen = stage.of_task.screen;
       const auto column = screen.of(stage.terms[buffer][lane]);
       __syncwarp();
       stage.columns[lane] = column;
       __syncwarp();
       unsigned admissible = ~0u;
-      if (has_homography) {
+      if (stage.of_task.has_homography) {
         admissible = located_pairs();
         if (!__any_sync(all, admissible != 0)) return;
       }
-      if (has_epipolar) admissible &= pairs_along(first_column, __all_sync(all, screen.suits(column)));
-      if (const int exist = column_count - first_column; exist < tile) {
+      if (stage.of_task.has_epipolar) {
+        admissible &= pairs_along(first_column, screen, __all_sync(all, screen.suits(column)));
+      }
+      if (const int exist = stage.of_task.column_count - first_column; exist < tile) {
 #pragma unroll
         for (int slice = 0; slice < tile; slice += 8) {
           if (slice + 2 * q >= exist) admissible &= ~(0xaau << slice);
@@ -493,9 +517,10 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
       unsigned slices = __reduce_or_sync(all, admissible);  // those with an admissible pair have a bit that is set
       if (slices == 0) return;
 
+      const Element* const descriptors = right.data + stage.of_task.first_element;
       const auto next_slice = [&] { return (31 - __clz(static_cast<int>(slices))) & -8; };
       const auto load = [&](int slice) {
-        return words::load(columns + __shfl_sync(all, index, slice + r) * static_cast<std::uint64_t>(right.stride));
+        return words::load(descriptors + __shfl_sync(all, index, slice + r) * static_cast<std::uint64_t>(right.stride));
       };
       // Keys are score << 5 | code. Of equal scores, the greater code is preferred: the lower i, then the lower slice
       // and c, which is the order of the tie for a row (its i is one) and for a column (its slice and c are).
@@ -503,7 +528,9 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
       words ahead = load(next_slice());
       // This lane looks after column 2 q + r % 2 of slice 8 (r / 2).
       thread::packed_top2 mine;
-      const auto cell = [&] { return column_cells + __shfl_sync(all, index, r / 2 * 8 + 2 * q + r % 2); };
+      const auto cell = [&] {
+        return arrays.column_cells + stage.of_task.first_column + __shfl_sync(all, index, r / 2 * 8 + 2 * q + r % 2);
+      };
       std::uint32_t floor = 0;
       if constexpr (WithColumns) floor = thread::second_so_far(cell());
 #pragma unroll 1
@@ -572,16 +599,23 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
       }
     };
 
-    const int column_tiles = (column_count + tile - 1) / tile;
-    const guided_chunks chunks(pair.right_count);
-    for (unsigned left_over = task.chunks; left_over != 0; left_over &= left_over - 1) {
-      const int first_of_chunk = (__ffs(static_cast<int>(left_over)) - 1) * chunks.tiles;
-      const int end_tile = (min)(first_of_chunk + chunks.tiles, column_tiles);
-      for (int first_tile = first_of_chunk; first_tile < end_tile; first_tile += 32) {
+    while (const unsigned chunks = stage.of_task.task.chunks) {
+      int first_tile = (__ffs(static_cast<int>(chunks)) - 1) * stage.of_task.chunk_tiles;
+      __syncwarp();
+      if (lane == 0) {
+        stage.of_task.task.chunks = chunks & (chunks - 1);
+        stage.of_task.end_tile =
+            (min)(first_tile + stage.of_task.chunk_tiles, detail::ceil_div(stage.of_task.column_count, tile));
+      }
+      __syncwarp();
+      for (; first_tile < stage.of_task.end_tile; first_tile += 32) {
         bool may_admit = false;
-        if (const int t = first_tile + lane; t < end_tile) {
-          const detail::tile_test test(pair.geometry, row_bounds, arrays.rows.reaches[task.pair],
-                                       arrays.columns.reaches[task.pair]);
+        if (const int t = first_tile + lane; t < stage.of_task.end_tile) {
+          const guided_pair& pair = pair_of_task();
+          const detail::tile_bounds& row_bounds =
+              arrays.rows.tiles[pair.first_row / tile + stage.of_task.task.row_tile];
+          const detail::tile_test test(pair.geometry, row_bounds, arrays.rows.reaches[stage.of_task.task.pair],
+                                       arrays.columns.reaches[stage.of_task.task.pair]);
           may_admit = test.may_admit(arrays.columns.tiles[pair.first_column / tile + t]);
         }
         unsigned visits = __ballot_sync(all, may_admit);
@@ -601,17 +635,21 @@ __global__ void __launch_bounds__(guided_match_threads, Width <= 128 ? 5 : 2)
     }
 
     // Four lanes share a row; of those, lane q writes row r + 8 q.
+    int writer = lane;
+    asm volatile("" : "+r"(writer));  // what follows from lane is not kept until here
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      guided_row_state state = stage.states[i][lane];
+      guided_row_state state = stage.states[i][writer];
 #pragma unroll
       for (int distance = 1; distance < 4; distance *= 2) {
         take(state, {__shfl_xor_sync(all, state.best, distance), __shfl_xor_sync(all, state.place, distance),
                      __shfl_xor_sync(all, state.second, distance)});
       }
-      if (q == i && state.best > 0) {
-        thread::top2_cell* const cell = arrays.row_cells + pair.first_row + stage.row_index[r + 8 * i];
-        thread::push<RowTie>(cell, {state.best, column_index[state.place], state.second}, 0);
+      if (writer % 4 == i && state.best > 0) {
+        thread::top2_cell* const cell =
+            arrays.row_cells + pair_of_task().first_row + stage.row_index[writer / 4 + 8 * i];
+        thread::push<RowTie>(
+            cell, {state.best, arrays.columns.index[stage.of_task.first_column + state.place], state.second}, 0);
       }
     }
   }
