@@ -35,10 +35,11 @@ SERAC_DEVICE void copy_members(std::uint8_t* tile, int first, int end, Member me
   }
 }
 
-/// Shared memory of `rescore`: two tiles of members.
+/// Shared memory of `rescore`: tiles of members, one that is scored while the next are on their way.
 template <int Width>
 struct alignas(16) rescore_tiles {
-  std::uint8_t tile[2][warp::member_tile<Width>::bytes];
+  static constexpr int stages = 3;
+  std::uint8_t tile[stages][warp::member_tile<Width>::bytes];
 };
 
 /// Top-2 of `query_count` queries over `member_count` members of a chunk.
@@ -48,7 +49,7 @@ struct alignas(16) rescore_tiles {
 /// `index(m)` is the number of member m, which rises with m. `judge(i, state)` gets each query's state: all lanes of a
 /// warp call it together, with i = -1 where a lane has none. Scores are floored at 0, ties go to the smallest index.
 /// Of the groups of Threads queries only those of number `part`, `part` + `parts`, ... are worked on.
-/// Cost: members are read once where two tiles hold them, else once for each group; see warp::query_batch.
+/// Cost: members are read once where the tiles hold them all, else once for each group; see warp::query_batch.
 template <class Element, int Width, int Threads, class Query, class Member, class Index, class Judge>
 SERAC_DEVICE void rescore(rescore_tiles<Width>& tiles, int query_count, int part, int parts, Query query,
                           int member_count, Member member, Index index, Judge judge) {
@@ -58,41 +59,48 @@ SERAC_DEVICE void rescore(rescore_tiles<Width>& tiles, int query_count, int part
   const int tile_count = serac::detail::ceil_div(member_count, tile::members);
   const int group_count = serac::detail::ceil_div(query_count, Threads);
   const int steps = group_count > part ? serac::detail::ceil_div(group_count - part, parts) * tile_count : 0;
-  const auto buffer = [&](int step) { return tiles.tile[tile_count > 1 ? step % 2 : 0]; };
-
-  const auto start_copy = [&](int step, int number) {
-    if (step < (tile_count > 2 ? steps : (min)(steps, tile_count))) {
-      const int first = number * tile::members;
-      copy_members<Width, tile::members, Threads>(buffer(step), first, (min)(first + tile::members, member_count),
-                                                  member);
+  constexpr int stages = rescore_tiles<Width>::stages;
+  const bool holds_all = tile_count <= stages;
+  const int copies = holds_all ? (min)(steps, tile_count) : steps;
+  int copied = 0, copy_number = 0, copy_stage = 0;  // the next tile to copy, and where to
+  const auto start_copy = [&] {
+    if (copied < copies) {
+      const int first = copy_number * tile::members;
+      copy_members<Width, tile::members, Threads>(tiles.tile[copy_stage], first,
+                                                  (min)(first + tile::members, member_count), member);
     }
     serac::detail::copy_async_commit();
+    ++copied;
+    copy_number = copy_number + 1 < tile_count ? copy_number + 1 : 0;
+    copy_stage = copy_stage + 1 < stages ? copy_stage + 1 : 0;
   };
 
   batch warp_batch;
-  int group = part, number = 0;  // of the step's queries and tile
-  start_copy(0, 0);
+  int group = part, number = 0, stage = 0;  // of the step's queries and tile, and where it is
+#pragma unroll
+  for (int i = 0; i + 1 < stages; ++i) start_copy();
+#pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     const int next = number + 1 < tile_count ? number + 1 : 0;
-    start_copy(step + 1, next);
     const int first_query = group * Threads + static_cast<int>(threadIdx.x) / 32 * batch::queries;
     if (number == 0 && first_query < query_count) {
       warp_batch.load((min)(batch::queries, query_count - first_query),
                       [&](int slot) { return query(first_query + slot); });
     }
-    serac::detail::copy_async_wait<1>();
-    __syncthreads();  // this step's tile is there
+    serac::detail::copy_async_wait<stages - 2>();
+    __syncthreads();  // this step's tile is there, and nobody reads the one before any more
+    start_copy();     // in its place
     if (first_query < query_count) {
       const int first = number * tile::members;
-      warp_batch.score(buffer(step), (min)(tile::members, member_count - first),
+      warp_batch.score(tiles.tile[holds_all ? number : stage], (min)(tile::members, member_count - first),
                        [&](int m) { return index(first + m); });
       if (next == 0) {
         const int at = first_query + batch::own_slot();
         judge(at < query_count ? at : -1, warp_batch.finish());
       }
     }
-    if (tile_count > 2) __syncthreads();  // its buffer is written next but one
     number = next;
+    stage = stage + 1 < stages ? stage + 1 : 0;
     if (number == 0) group += parts;
   }
   serac::detail::copy_async_wait<0>();

@@ -257,11 +257,11 @@ class tensor_wave {
   template <class Judge>
   status rescore(const Judge& judge) noexcept {
     if (extent_.units == 0) return {};
-    return launch<order>(
-        "rescore_rows", kernel::rescore_rows<traits, Judge>,
-        dim3(static_cast<unsigned>(extent_.most_column_chunks),
-             parts(kernel::rescore_threads, kernel::rescore_threads, kernel::rescore_rows_at_once), pair_blocks()),
-        kernel::rescore_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
+    constexpr int threads = kernel::rescore_threads<traits>;
+    return launch<order>("rescore_rows", kernel::rescore_rows<traits, Judge>,
+                         dim3(static_cast<unsigned>(extent_.most_column_chunks),
+                              parts(threads, threads, kernel::rescore_rows_at_once), pair_blocks()),
+                         threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
   }
 
   /// Takes back the matches that their columns do not return.

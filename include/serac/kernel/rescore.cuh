@@ -20,14 +20,28 @@
 
 namespace serac::kernel {
 
-inline constexpr int rescore_threads = 64;
+/// Bytes of registers that a lane and its three neighbours need for a descriptor: of bits they hold complements too.
+template <class Layout>
+inline constexpr int held_width = (is_binary<typename Layout::element> ? 2 : 1) * Layout::width;
+
+/// Threads of a block of rescore_rows. Large chunks have more candidates, whose warps share the chunk's columns.
+template <class Layout>
+inline constexpr int rescore_threads = (Layout::chunk_tiles * Layout::tile_columns < 512) ? 64 : 128;
+
+/// Blocks of rescore_rows that an SM must be able to hold (caps registers).
+template <class Layout>
+inline constexpr int rescore_blocks = rescore_threads<Layout> == 64 ? 1
+                                      : held_width<Layout> <= 128   ? 4
+                                      : held_width<Layout> <= 256   ? 3
+                                                                    : 2;
+
 inline constexpr int rescore_rows_at_once = 512;  ///< candidates of a chunk; a block takes rescore_threads of them
 inline constexpr int column_threads = 128;
 inline constexpr int column_rows = 4 * column_threads;  ///< whose maxima a block loads at once: its share is a multiple
 
-/// Blocks of test_columns that an SM must be able to hold (caps registers, which hold the complements of bits too).
+/// Blocks of test_columns that an SM must be able to hold (caps registers).
 template <class Layout>
-inline constexpr int column_blocks = Layout::width <= (is_binary<typename Layout::element> ? 64 : 128) ? 4 : 2;
+inline constexpr int column_blocks = held_width<Layout> <= 128 ? 4 : 2;
 
 /// Places of the candidates of a chunk among the candidates (and what they became) of their pair, up to Capacity at a
 /// time. In shared memory.
@@ -106,16 +120,16 @@ SERAC_DEVICE void rescore_chunk(rescore_storage<Threads, Scoring>& shared, const
   });
 }
 
-/// Rescores the winning chunk of every row that can match; see rescore_chunk. Launch: rescore_threads threads, grid
-/// (most column chunks of a pair, parts, pairs).
+/// Rescores the winning chunk of every row that can match; see rescore_chunk. Launch: rescore_threads<Layout> threads,
+/// grid (most column chunks of a pair, parts, pairs).
 template <class Layout, class Judge>
-__global__ void __launch_bounds__(rescore_threads)
+__global__ void __launch_bounds__(rescore_threads<Layout>, rescore_blocks<Layout>)
     rescore_rows(const chunk_pair* pairs, descriptor_view<typename Layout::element> left,
                  descriptor_view<typename Layout::element> right, row_verdicts verdicts, Judge judge) {
   detail::wait_for_previous_kernel();
   const auto number = static_cast<int>(blockIdx.z), chunk = static_cast<int>(blockIdx.x);
   if (chunk >= pairs[number].column_chunks || verdicts.candidate_count[number] == 0) return;
-  __shared__ rescore_storage<rescore_threads, block::rescore_tiles<Layout::width>> shared;
+  __shared__ rescore_storage<rescore_threads<Layout>, block::rescore_tiles<Layout::width>> shared;
   rescore_chunk<Layout>(shared, pairs[number], number, chunk, static_cast<int>(blockIdx.y), static_cast<int>(gridDim.y),
                         left, right, verdicts, judge);
 }
