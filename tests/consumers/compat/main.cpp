@@ -49,7 +49,12 @@ class gpu_matcher {
 
   void set(int index, const std::vector<std::uint8_t>& descriptors, const std::vector<keypoint>& keypoints) {
     matcher_.SetDescriptors(index, static_cast<int>(descriptors.size() / 128), descriptors.data());
-    matcher_.SetFeautreLocation(index, reinterpret_cast<const float*>(keypoints.data()), 4);
+    const float* const locations = reinterpret_cast<const float*>(keypoints.data());
+    if (index == 0) {
+      matcher_.SetFeautreLocation(index, locations, 4);  // its name in COLMAP 3
+    } else {
+      matcher_.SetFeatureLocation(index, locations, 4);  // in COLMAP 4
+    }
   }
 
   int match_plain(std::vector<match>& matches) {
@@ -97,14 +102,20 @@ std::vector<keypoint> keypoints_of(bool reversed) {
   return keypoints;
 }
 
-/// What COLMAP does before it extracts anything on a GPU.
-bool gets_extractor() {
+/// Whether COLMAP would get as far as extracting features on a GPU, by its own calls.
+bool extracts() {
   const std::vector<const char*> arguments = {"./sift_gpu", "-cuda", "0"};
   SiftGPU extractor;
   extractor.SetVerbose(0);
-  extractor.ParseParam(arguments.size(), arguments.data());
+  extractor.ParseParam(static_cast<int>(arguments.size()), arguments.data());
   extractor.gpu_index = 0;
-  return extractor.VerifyContextGL() == SiftGPU::SIFTGPU_FULL_SUPPORTED;
+  if (extractor.VerifyContextGL() != SiftGPU::SIFTGPU_FULL_SUPPORTED) return false;
+  const std::vector<std::uint8_t> pixels(static_cast<std::size_t>(extractor.GetMaxDimension()));
+  if (extractor.RunSIFT(0, 0, pixels.data(), 0x1909, 0x1401) != 1) return false;  // GL_LUMINANCE, GL_UNSIGNED_BYTE
+  std::vector<SiftKeypoint> points(static_cast<std::size_t>(extractor.GetFeatureNum()));
+  std::vector<float> descriptors(points.size() * 128);
+  extractor.GetFeatureVector(points.data(), descriptors.data());
+  return true;
 }
 
 bool expect(bool holds, const char* what) {
@@ -136,7 +147,7 @@ int run() {
   std::vector<match> plain, guided;
   const int plain_count = matcher.match_plain(plain), guided_count = matcher.match_guided(shift, 16, guided);
   for (const std::string& reason : matcher.reasons) std::printf("%s\n", reason.c_str());
-  bool good = expect(!gets_extractor(), "there is no extractor");
+  bool good = expect(!extracts(), "nothing extracts");
   if (without_gpu) {
     good &= expect(!created, "VerifyContextGL returns 0");
     good &= expect(plain_count == -1, "GetSiftMatch returns -1");
