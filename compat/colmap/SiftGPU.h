@@ -12,7 +12,7 @@
 
 #include <serac/compat/sift_match_gpu.hpp>
 
-/// A class of its own, since COLMAP 3.8 declares one by this name.
+/// A class, not another name for one: it may have been declared as one before.
 class SiftMatchGPU : public serac::compat::SiftMatchGPU {
  public:
   using serac::compat::SiftMatchGPU::SiftMatchGPU;

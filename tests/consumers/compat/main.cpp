@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-class SiftGPU;  // declared by COLMAP 3.8 before it includes the header, and so to be classes
+class SiftGPU;  // a program may declare them before it includes the header
 class SiftMatchGPU;
 #include <SiftGPU.h>
 
