@@ -128,7 +128,7 @@ template <int Threads, class Acceptance>
 SERAC_DEVICE std::int32_t least_rejected(const Acceptance& accept, std::int32_t best) {
   auto least = 0u, most = static_cast<unsigned>(best);  // it lies there
   while (least < most) {
-    const unsigned step = (most - least + Threads) / (Threads + 1);
+    const unsigned step = (most - least) / (Threads + 1) + 1;
     const unsigned second = least + (threadIdx.x + 1) * step - 1;
     const bool accepted = second < most && accept(best, static_cast<std::int32_t>(second));
     least += static_cast<unsigned>(__syncthreads_count(accepted)) * step;
