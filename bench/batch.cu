@@ -7,8 +7,7 @@
 /// Prints CSV: microseconds a pair for pass 1, the scan, the rescoring of rows and of columns, and for match_batch from
 /// descriptors to lists in device memory, 132 pairs or more in one wave, so that it takes a millisecond or more, as in
 /// a survey; and the share of the ceiling, measured in the same run, that pass 1 and the whole reach. A step's time is
-/// that of all steps up to it, less those before. By wgmma match_batch scans rows behind pass 1, so that the whole may
-/// take less than its steps, where the scan is a kernel of its own.
+/// that of all steps up to it, less those before: of a scan behind pass 1, what it adds.
 #include <cstdio>
 
 #include <serac/device/match_batch.cuh>
@@ -65,8 +64,8 @@ void run(const char* name, const bench::images& data, double ceiling) {
                  serac::device::detail::tensor_wave<Policy> wave(batch.descriptors, batch.descriptors, pair_count,
                                                                  workspace.data(), stream);
                  serac::throw_on_error(wave.publish(ranges));
-                 if (steps > 0) serac::throw_on_error(wave.take_maxima());
-                 if (steps > 1) serac::throw_on_error(wave.scan(accept));
+                 if (steps == 1) serac::throw_on_error(wave.take_maxima());
+                 if (steps > 1) serac::throw_on_error(wave.take_maxima_and_scan(accept));
                  using judge = serac::kernel::keep_accepted<serac::acceptance_view>;
                  if (steps > 2) serac::throw_on_error(wave.rescore(judge{accept, wave.verdicts()}));
                  if (steps > 3) serac::throw_on_error(wave.test_columns(accept));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <serac/acceptance.hpp>
+#include <serac/kernel/rescore.cuh>
 #include <support/gpu.cuh>
 
 using namespace serac;
@@ -50,7 +51,62 @@ __global__ void judge(acceptance_view table, angular_acceptance formula, const i
   accepted[i] = static_cast<std::uint8_t>(by_table | by_formula << 1);
 }
 
+/// Accepts the seconds below `end`.
+struct below {
+  std::int32_t end;
+  SERAC_HOST_DEVICE bool operator()(std::int32_t, std::int32_t second) const { return second >= 0 && second < end; }
+};
+
+/// Blocks of Threads threads: least[i] = least_rejected beside bests[i].
+template <int Threads, class Acceptance>
+__global__ void search_least(const Acceptance* accept, const std::int32_t* bests, unsigned count, std::int32_t* least) {
+  for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
+    const std::int32_t found = kernel::least_rejected<Threads>(accept[i], bests[i]);
+    if (threadIdx.x == 0) least[i] = found;
+  }
+}
+
+template <int Threads, class Acceptance>
+std::vector<std::int32_t> least_rejected(const std::vector<Acceptance>& accept,
+                                         const std::vector<std::int32_t>& bests) {
+  const device_array<Acceptance> asked(accept);
+  const device_array<std::int32_t> on_device(bests), least(bests.size());
+  search_least<Threads>
+      <<<256, Threads>>>(asked.data(), on_device.data(), static_cast<unsigned>(bests.size()), least.data());
+  require_cuda(cudaGetLastError());
+  return least.values();
+}
+
 }  // namespace
+
+TEST_CASE("the least rejected second of a best is found, as the table has it", "[acceptance]") {
+  for (const float ratio : {0.5f, 0.8f, 1.0f}) {
+    const acceptance_table table(ratio, 0.7f);
+    std::vector<std::int32_t> bests, expected;
+    for (std::int32_t best = 0; best <= unit_score; best += by_run_size(1, 61, 4093)) {
+      bests.push_back(best);
+      expected.push_back(table.limits()[static_cast<std::size_t>(best)] + 1);
+    }
+    const std::vector<angular_acceptance> formula(bests.size(), {ratio, 0.7f});
+    REQUIRE_SAME((least_rejected<128>(formula, bests)), expected);
+    REQUIRE_SAME((least_rejected<384>(formula, bests)), expected);
+    const device_array<std::int32_t> limits(table.limits());
+    const std::vector<acceptance_view> view(bests.size(), {limits.data(), true});
+    REQUIRE_SAME((least_rejected<128>(view, bests)), expected);
+  }
+}
+
+TEST_CASE("the least rejected second is found in the whole range of scores", "[acceptance]") {
+  std::vector<below> accept;
+  std::vector<std::int32_t> bests, expected;
+  for (const std::int32_t best : {1, 2, 127, 128, 129, 130, 1 << 18, 0x7f800000, 0x7fffffff}) {
+    for (const std::int32_t end : {0, 1, best / 3, best / 2, best - 1, best}) {
+      bests.push_back(best), accept.push_back({end}), expected.push_back(end);
+    }
+  }
+  REQUIRE_SAME((least_rejected<128>(accept, bests)), expected);
+  REQUIRE_SAME((least_rejected<384>(accept, bests)), expected);
+}
 
 TEST_CASE("the GPU's distances are the host's, bit for bit", "[acceptance]") {
   const device_array<float> distances(unit_score + 1);

@@ -16,19 +16,19 @@ namespace detail {
 
 /// Members of an mma policy that are best together.
 struct mma_shape {
-  int warp_rows, warps, tile_columns, unroll, min_blocks;
+  int warp_rows, warps, tile_columns, chunk_columns, unroll, min_blocks;
   bool load_ahead;
 };
 
 /// The fastest shapes found on an H200.
 template <int Width, class Element>
 SERAC_HOST_DEVICE constexpr mma_shape best_mma_shape() {
-  if (is_binary<Element>) return {Width == 32 ? 80 : 4096 / Width, 4, 128, 2, 3, false};
-  if (Width < 128) return {80, 4, 128, 2, 3, false};
-  if (Width == 128) return {80, 4, 128, 8, 3, false};
-  if (Width == 256 && score_traits<Element>::is_float) return {64, 8, 128, 1, 1, true};
-  if (Width == 256) return {32, 4, 128, 2, 3, false};
-  return {32, 4, 64, 2, 2, false};
+  if (is_binary<Element>) return {Width == 32 ? 80 : 4096 / Width, 4, 128, 512, 2, 3, false};
+  if (Width < 128) return {80, 4, 128, 512, 2, 3, false};
+  if (Width == 128) return {80, 4, 128, 512, 8, 3, false};
+  if (Width == 256 && score_traits<Element>::is_float) return {64, 8, 192, 384, 1, 1, true};
+  if (Width == 256) return {32, 4, 128, 512, 2, 3, false};
+  return {32, 4, 64, 512, 2, 2, false};
 }
 
 }  // namespace detail
@@ -49,8 +49,8 @@ struct mma_policy_for {
   /// Whether columns are loaded as soon as their registers are free, during the last products of those before; if not,
   /// before their own products, while other warps of the SM go on.
   static constexpr bool load_ahead = best.load_ahead;
-  static constexpr int min_blocks = best.min_blocks;  ///< blocks that an SM must hold (caps registers)
-  static constexpr int chunk_columns = 512;           ///< fewest of a column chunk, which has whole tiles
+  static constexpr int min_blocks = best.min_blocks;        ///< blocks that an SM must hold (caps registers)
+  static constexpr int chunk_columns = best.chunk_columns;  ///< fewest of a column chunk, which has whole tiles
 };
 
 struct mma_policy : mma_policy_for<128> {};

@@ -73,7 +73,7 @@ class SiftMatchGPU {
   /// Sets the locations of an image's features, after its descriptors: x, y and `gap` floats that are skipped, for each
   /// feature that was given; the floats behind the last y are not read.
   void SetFeatureLocation(int index, const float* locations, int gap = 0);
-  /// The same under the name that COLMAP calls.
+  /// The same under the name that COLMAP 3 calls; COLMAP 4 calls the other.
   void SetFeautreLocation(int index, const float* locations, int gap = 0) { SetFeatureLocation(index, locations, gap); }
 
   /// Matches image 0 with image 1: the number of matches, which are written to `buffer` in ascending order of the

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <serac/status.hpp>
 
@@ -43,23 +44,23 @@ inline status to_status(cudaError_t code, const char* argument) noexcept {
 enum class launch_order { after_previous, overlapping, together };
 
 /// Launches `kernel`; the status is the launch call's own, never a pending error of somebody else's.
-template <launch_order Order = launch_order::after_previous, class... Parameters, class... Arguments>
-status launch(const char* name, void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t shared_bytes,
-              cudaStream_t stream, Arguments&&... arguments) noexcept {
+template <class... Parameters, class... Arguments>
+status launch(launch_order order, const char* name, void (*kernel)(Parameters...), dim3 grid, int threads,
+              std::size_t shared_bytes, cudaStream_t stream, Arguments&&... arguments) noexcept {
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   cudaLaunchAttribute attribute{};
-  if (Order == launch_order::together) {
+  if (order == launch_order::together) {
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
     config.attrs = &attribute;
     config.numAttrs = 1;
   }
 #if CUDART_VERSION >= 12030  // graphs know this order from there on
-  if (Order == launch_order::overlapping) {
+  if (order == launch_order::overlapping) {
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
     config.attrs = &attribute;
@@ -67,6 +68,14 @@ status launch(const char* name, void (*kernel)(Parameters...), dim3 grid, int th
   }
 #endif
   return to_status(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
+}
+
+/// The same, after the kernel before it.
+template <class... Parameters, class... Arguments>
+status launch(const char* name, void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t shared_bytes,
+              cudaStream_t stream, Arguments&&... arguments) noexcept {
+  return launch(launch_order::after_previous, name, kernel, grid, threads, shared_bytes, stream,
+                std::forward<Arguments>(arguments)...);
 }
 
 /// Blocks of `threads` that cover `items`.

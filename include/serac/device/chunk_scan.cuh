@@ -115,7 +115,7 @@ inline void cut_segments(chunk_pair& pair, int tile_count, int step, std::int64_
 ///   best
 ///     where `pairs` like it are worked on at a time;
 ///   - `launch_kernel(left, right, pairs, pair_count, units, shared_chunks, maps, next_unit, maxima, multiprocessors,
-///     stream, behind)`: the launch; arguments as the kernel's;
+///     order, stream, behind)`: the launch; arguments as the kernel's;
 ///   - `can_scan`: it can do the scan of rows behind its products.
 template <class Policy, match_path = Policy::path>
 struct pass1;
@@ -138,7 +138,7 @@ struct pass1<Policy, match_path::wgmma> {
   static status launch_kernel(const view& left, const view&, const chunk_pair* pairs, int pair_count,
                               std::int64_t units, bool shared_chunks, const CUtensorMap* right_maps,
                               unsigned long long* next_unit, std::int32_t* maxima, int multiprocessors,
-                              cudaStream_t stream, const Behind& behind) noexcept {
+                              launch_order order, cudaStream_t stream, const Behind& behind) noexcept {
     CUtensorMap left_map;
     if (auto s = make_tensor_map(left, traits::tile_rows, traits::swizzle, left_map); !s.ok()) return s;
     auto kernel = kernel::chunk_maxima_wgmma<Policy, false, Behind>;
@@ -146,15 +146,10 @@ struct pass1<Policy, match_path::wgmma> {
       if (shared_chunks) kernel = kernel::chunk_maxima_wgmma<Policy, true, Behind>;
     }
     if (auto s = grant_shared("chunk_maxima_wgmma", kernel, traits::shared_bytes); !s.ok()) return s;
-    const auto start = [&](auto order) {
-      return launch<decltype(order)::value>("chunk_maxima_wgmma", kernel,
-                                            dim3(static_cast<unsigned>(std::min<std::int64_t>(units, multiprocessors))),
-                                            traits::threads, traits::shared_bytes, stream, left_map, right_maps, pairs,
-                                            pair_count, units, next_unit, maxima, behind);
-    };
-    // Before shared chunks the maxima are cleared, by no kernel.
-    return shared_chunks ? start(std::integral_constant<launch_order, launch_order::after_previous>())
-                         : start(std::integral_constant<launch_order, launch_order::overlapping>());
+    return launch(order, "chunk_maxima_wgmma", kernel,
+                  dim3(static_cast<unsigned>(std::min<std::int64_t>(units, multiprocessors))), traits::threads,
+                  traits::shared_bytes, stream, left_map, right_maps, pairs, pair_count, units, next_unit, maxima,
+                  behind);
   }
 };
 
@@ -173,16 +168,16 @@ struct pass1<Policy, match_path::mma> {
 
   static status launch_kernel(const view& left, const view& right, const chunk_pair* pairs, int pair_count,
                               std::int64_t units, bool, const CUtensorMap*, unsigned long long*, std::int32_t* maxima,
-                              int, cudaStream_t stream, kernel::nothing_behind) noexcept {
+                              int, launch_order order, cudaStream_t stream, kernel::nothing_behind) noexcept {
     const auto kernel = kernel::chunk_maxima_mma<Policy>;
     std::int64_t resident = 0;
     if (auto s = resident_blocks("chunk_maxima_mma", kernel, traits::threads, traits::shared_bytes, resident);
         !s.ok()) {
       return s;
     }
-    return launch("chunk_maxima_mma", kernel, dim3(static_cast<unsigned>((std::min)(units, resident))), traits::threads,
-                  traits::shared_bytes, stream, bytes_of(left), stride_of(left), bytes_of(right), stride_of(right),
-                  pairs, pair_count, units, maxima);
+    return launch(order, "chunk_maxima_mma", kernel, dim3(static_cast<unsigned>((std::min)(units, resident))),
+                  traits::threads, traits::shared_bytes, stream, bytes_of(left), stride_of(left), bytes_of(right),
+                  stride_of(right), pairs, pair_count, units, maxima);
   }
 
   static const std::uint8_t* bytes_of(const view& image) noexcept {

@@ -26,12 +26,13 @@ inline std::uint32_t most_matches(const match_options& options) noexcept {
 
 /// Writes the lists of `pairs` pairs, the largest of which has `most_rows` rows; see kernel::write_lists. Host; one
 /// launch.
-template <launch_order Order = launch_order::after_previous, class Rows, class Lists>
+template <class Rows, class Lists>
 status write_lists(const std::uint32_t* columns, const Rows& rows, std::int64_t pairs, std::int64_t most_rows,
-                   const match_options& options, const Lists& lists, cudaStream_t stream) noexcept {
-  return launch<Order>("write_lists", kernel::write_lists<Rows, Lists>,
-                       dim3((std::max)(1u, blocks_for(most_rows, kernel::list_window)), static_cast<unsigned>(pairs)),
-                       kernel::list_threads, 0, stream, columns, rows, most_matches(options), lists);
+                   const match_options& options, const Lists& lists, cudaStream_t stream,
+                   launch_order order = launch_order::after_previous) noexcept {
+  return launch(order, "write_lists", kernel::write_lists<Rows, Lists>,
+                dim3((std::max)(1u, blocks_for(most_rows, kernel::list_window)), static_cast<unsigned>(pairs)),
+                kernel::list_threads, 0, stream, columns, rows, most_matches(options), lists);
 }
 
 }  // namespace serac::device::detail

@@ -198,8 +198,8 @@ status match_batch(const batch_view<typename Policy::element>& batch, const matc
 /// where the width is not). `wave_pairs`, at least 1, is the number of pairs under way at a time: about 100 of
 /// 10,000 features fill a GPU, and ten times as many of 2,000; the lists do not depend on it. All pairs take one path,
 /// see path_of_batch.
-/// Cost: by the tensor-core paths four or five launches a wave and one for each few hundred pairs of it, by the classic one
-/// three a pair.
+/// Cost: by the tensor-core paths four or five launches a wave and one for each few hundred pairs of it, by the classic
+/// one three a pair.
 template <class Policy = default_policy>
 status match_batch(const batch_view<typename Policy::element>& batch, const match_options& options,
                    const batch_output& output, std::int64_t wave_pairs, void* workspace, std::size_t workspace_bytes,

@@ -72,9 +72,9 @@ status match_in_one_launch(const descriptor_view<typename Policy::element>& left
   const std::int64_t useful =
       (std::max)(extent.units,
                  std::int64_t{(std::max)(kernel::blocks_of_chunk * pair.column_chunks, row_windows(pair.left_count))});
-  return launch<launch_order::together>(
-      "match_pair_wgmma", kernel, dim3(static_cast<unsigned>((std::min<std::int64_t>)(useful, multiprocessors))),
-      traits::threads, traits::shared_bytes, stream, problem, accept, options.cross_check, most_matches(options), list);
+  return launch(launch_order::together, "match_pair_wgmma", kernel,
+                dim3(static_cast<unsigned>((std::min<std::int64_t>)(useful, multiprocessors))), traits::threads,
+                traits::shared_bytes, stream, problem, accept, options.cross_check, most_matches(options), list);
 }
 
 /// The match list of two images that hold something, by a tensor-core path. Arguments as device::match, already

@@ -204,6 +204,7 @@ class tensor_wave {
   using pass1 = detail::pass1<Policy>;
   using traits = typename pass1::traits;
   using view = descriptor_view<typename Policy::element>;
+  /// How a kernel follows the one before. (By mma.sync a pair whose kernels overlap takes a tenth longer.)
   static constexpr launch_order order =
       Policy::path == match_path::wgmma ? launch_order::overlapping : launch_order::after_previous;
 
@@ -232,9 +233,9 @@ class tensor_wave {
   template <class Acceptance>
   status scan(const Acceptance& accept) noexcept {
     if (extent_.rows == 0) return {};
-    return launch<order>("scan_rows", kernel::scan_rows<Acceptance>,
-                         dim3(static_cast<unsigned>(row_windows(extent_.most_rows)), pair_blocks()), row_window, 0,
-                         stream_, scratch_.pairs, scratch_.maxima, accept, scratch_.verdicts);
+    return launch(order, "scan_rows", kernel::scan_rows<Acceptance>,
+                  dim3(static_cast<unsigned>(row_windows(extent_.most_rows)), pair_blocks()), row_window, 0, stream_,
+                  scratch_.pairs, scratch_.maxima, accept, scratch_.verdicts);
   }
 
   /// Both: the scan of a pair while the maxima of the next are taken, where there are enough pairs that it matters more
@@ -258,21 +259,21 @@ class tensor_wave {
   status rescore(const Judge& judge) noexcept {
     if (extent_.units == 0) return {};
     constexpr int threads = kernel::rescore_threads<traits>;
-    return launch<order>("rescore_rows", kernel::rescore_rows<traits, Judge>,
-                         dim3(static_cast<unsigned>(extent_.most_column_chunks),
-                              parts(threads, threads, kernel::rescore_rows_at_once), pair_blocks()),
-                         threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
+    return launch(order, "rescore_rows", kernel::rescore_rows<traits, Judge>,
+                  dim3(static_cast<unsigned>(extent_.most_column_chunks),
+                       parts(threads, threads, kernel::rescore_rows_at_once), pair_blocks()),
+                  threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.verdicts, judge);
   }
 
   /// Takes back the matches that their columns do not return.
   template <class Acceptance>
   status test_columns(const Acceptance& accept) noexcept {
     if (extent_.units == 0) return {};
-    return launch<order>("test_columns", kernel::test_columns<traits, Acceptance>,
-                         dim3(static_cast<unsigned>(extent_.most_column_chunks),
-                              parts(kernel::column_threads, kernel::column_rows, extent_.most_rows), pair_blocks()),
-                         kernel::column_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.maxima, accept,
-                         scratch_.verdicts);
+    return launch(order, "test_columns", kernel::test_columns<traits, Acceptance>,
+                  dim3(static_cast<unsigned>(extent_.most_column_chunks),
+                       parts(kernel::column_threads, kernel::column_rows, extent_.most_rows), pair_blocks()),
+                  kernel::column_threads, 0, stream_, scratch_.pairs, left_, right_, scratch_.maxima, accept,
+                  scratch_.verdicts);
   }
 
   /// The match lists by all steps, to `lists`.
@@ -285,21 +286,23 @@ class tensor_wave {
     if (options.cross_check) {
       if (auto s = test_columns(accept); !s.ok()) return s;
     }
-    return write_lists<order>(verdicts.columns, kernel::many_pairs_rows{scratch_.pairs, verdicts}, extent_.pairs,
-                              extent_.most_rows, options, lists, stream_);
+    return write_lists(verdicts.columns, kernel::many_pairs_rows{scratch_.pairs, verdicts}, extent_.pairs,
+                       extent_.most_rows, options, lists, stream_, order);
   }
 
  private:
   template <class Behind>
   status take_maxima(const Behind& behind) noexcept {
     if (extent_.units == 0) return {};
+    launch_order pass1_order = order;
     if (extent_.shared_chunks) {
+      pass1_order = launch_order::after_previous;  // of no kernel
       const std::size_t bytes = static_cast<std::size_t>(extent_.row_maxima) * sizeof(std::int32_t);
       if (auto s = to_status(cudaMemsetAsync(scratch_.maxima, 0, bytes, stream_), "workspace"); !s.ok()) return s;
     }
     return pass1::launch_kernel(left_, right_, scratch_.pairs, static_cast<int>(extent_.pairs), extent_.units,
                                 extent_.shared_chunks, scratch_.maps, scratch_.progress.next_unit, scratch_.maxima,
-                                multiprocessors_, stream_, behind);
+                                multiprocessors_, pass1_order, stream_, behind);
   }
 
   using right_maps = std::conditional_t<Policy::path == match_path::wgmma, kernel::right_maps, kernel::no_maps>;
@@ -313,14 +316,11 @@ class tensor_wave {
       const auto first = static_cast<int>(extent_.pairs);
       const int count = static_cast<int>(std::min<std::int64_t>(Published::count, pair_count_ - first));
       for (int i = 0; i < count; ++i) part.pairs[i] = extent_.add(pair_at(first + i), pair_count_, multiprocessors_);
-      const auto start = [&](auto part_order) {
-        return launch<decltype(part_order)::value>("publish_pairs", kernel::publish_pairs<Published, right_maps>,
-                                                   dim3(1), count == 1 ? 32 : 512, 0, stream_, part, first, count, maps,
-                                                   scratch_.pairs, scratch_.verdicts, scratch_.progress);
-      };
       // Before the first the stream has anything, before the others this kernel.
-      if (auto s = first == 0 ? start(std::integral_constant<launch_order, launch_order::after_previous>())
-                              : start(std::integral_constant<launch_order, order>());
+      const launch_order part_order = first == 0 ? launch_order::after_previous : order;
+      if (auto s = launch(part_order, "publish_pairs", kernel::publish_pairs<Published, right_maps>, dim3(1),
+                          count == 1 ? 32 : 512, 0, stream_, part, first, count, maps, scratch_.pairs,
+                          scratch_.verdicts, scratch_.progress);
           !s.ok()) {
         return s;
       }

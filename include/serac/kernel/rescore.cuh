@@ -7,6 +7,7 @@
 /// `Acceptance` must be monotone (acceptance.hpp) and reject a tied best, as max_ratio <= 1 does.
 #pragma once
 
+#include <serac/acceptance.hpp>
 #include <serac/block/rescore.cuh>
 #include <serac/block/sums.cuh>
 #include <serac/chunk_maxima.hpp>
@@ -26,7 +27,7 @@ inline constexpr int held_width = (is_binary<typename Layout::element> ? 2 : 1) 
 
 /// Threads of a block of rescore_rows. Large chunks have more candidates, whose warps share the chunk's columns.
 template <class Layout>
-inline constexpr int rescore_threads = (Layout::chunk_tiles * Layout::tile_columns < 512) ? 64 : 128;
+inline constexpr int rescore_threads = (Layout::chunk_tiles * Layout::tile_columns < 256) ? 64 : 128;
 
 /// Blocks of rescore_rows that an SM must be able to hold (caps registers).
 template <class Layout>
@@ -134,11 +135,36 @@ __global__ void __launch_bounds__(rescore_threads<Layout>, rescore_blocks<Layout
                         left, right, verdicts, judge);
 }
 
+/// The least second that is rejected beside `best`, where ties are: all above it are as well. All Threads threads of
+/// the block, with the same arguments. Cost: a question of `accept` and a barrier for every log2(Threads) bits of
+/// `best`.
+template <int Threads, class Acceptance>
+SERAC_DEVICE std::int32_t least_rejected(const Acceptance& accept, std::int32_t best) {
+  auto least = 0u, most = static_cast<unsigned>(best);  // it lies there
+  while (least < most) {
+    const unsigned step = (most - least) / (Threads + 1) + 1;
+    const unsigned second = least + (threadIdx.x + 1) * step - 1;
+    const bool accepted = second < most && accept(best, static_cast<std::int32_t>(second));
+    least += static_cast<unsigned>(__syncthreads_count(accepted)) * step;
+    most = (min)(most, least + step - 1);
+  }
+  return static_cast<std::int32_t>(least);
+}
+
+/// A table tells it.
+template <int Threads>
+SERAC_DEVICE std::int32_t least_rejected(const acceptance_view& accept, std::int32_t best) {
+  return accept.limit[(min)(best, unit_score)] + 1;
+}
+
 /// Shared memory of `test_chunk`.
 template <int Threads>
 struct test_storage {
-  static constexpr int list_rows = 512;    // matches looked at together
-  static constexpr int rival_rows = 6144;  // rivals scored together, at most
+  static constexpr int list_rows = 512;                            // matches looked at together
+  static constexpr int rival_rows = 6144;                          // rivals scored together, at most
+  static constexpr int loads = Threads <= column_threads ? 8 : 4;  // of a thread under way, of 4 rows' maxima each
+  static constexpr int rows_of_step = 4 * loads * Threads;
+  static_assert(rows_of_step <= rival_rows && 4 * loads <= 32);
   candidate_places<Threads, list_rows> places;
   matched_row matches[list_rows];
   std::int32_t rivals[rival_rows];
@@ -160,9 +186,8 @@ SERAC_DEVICE void test_chunk(test_storage<Threads>& shared, const chunk_pair& pa
   const auto* const members = left.data + std::int64_t{pair.left_first} * left.stride;
   const std::int32_t* const row_maxima = maxima + pair.row_maxima + std::int64_t{chunk} * pair.row_stride;
   constexpr int threads = Threads, warps = threads / 32;
-  constexpr int loads = threads <= column_threads ? 8 : 4, rows_of_step = 4 * loads * threads;  // maxima under way
-  constexpr int rival_rows = test_storage<Threads>::rival_rows;
-  static_assert(rows_of_step <= rival_rows);
+  using storage = test_storage<Threads>;
+  constexpr int loads = storage::loads, rows_of_step = storage::rows_of_step, rival_rows = storage::rival_rows;
   using batch = warp::query_batch<typename Layout::element, Layout::width>;
   auto& places = shared.places;
   auto& matches = shared.matches;
@@ -201,22 +226,21 @@ SERAC_DEVICE void test_chunk(test_storage<Threads>& shared, const chunk_pair& pa
       atomicMin(&shared.least_second, match.second);
     }
     if (!__syncthreads_or(found)) return;
+    // A row is a rival whose maximum is above the least second, and is too great beside the least best.
+    const std::int32_t least_rival = (max)(shared.least_second + 1, least_rejected<Threads>(accept, shared.least_best));
     int rival_count = 0;  // the same in all threads
     for (int first = first_row; first < end_row; first += rows_of_step) {
-      const std::int32_t best = shared.least_best, second = shared.least_second;
       detail::word_vector<16> values[loads];
 #pragma unroll
       for (int k = 0; k < loads; ++k) values[k] = ahead[k];
       load(first + rows_of_step);
       std::uint32_t rival_bits = 0;  // of the rows of this thread
-      static_assert(4 * loads <= 32);
 #pragma unroll
       for (int k = 0; k < loads; ++k) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const auto greatest = static_cast<std::int32_t>(values[k].word[i]);
-          const bool rival =
-              row_at(first, k) + i < end_row && greatest > second && !accept(best, (min)(greatest, best));
+          const bool rival = row_at(first, k) + i < end_row && greatest >= least_rival;
           rival_bits |= (rival ? 1u : 0u) << (4 * k + i);
         }
       }

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The SERAC authors
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// The calls that COLMAP makes of a GPU matcher, in its order and with its types, by plain C++ and one header: it
-/// creates a matcher, matches two images, and matches them again under a homography.
+/// The calls that COLMAP makes of SiftGPU, in its order and with its types, by plain C++ and the header of
+/// compat/colmap: it creates a matcher, matches two images, matches them again under a homography, and asks for an
+/// extractor.
 ///
 /// The lists must be right; where CUDA_VISIBLE_DEVICES is empty, so that no GPU is seen, every call must fail and say
-/// why.
+/// why. There is no extractor in any case.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,13 +14,9 @@
 #include <string>
 #include <vector>
 
-#include <serac/compat/sift_match_gpu.hpp>
-
-class SiftMatchGPU;  // the name is taken, as it is where SiftGPU's own header is included
-
-namespace program {
-
-using SiftMatchGPU = serac::compat::SiftMatchGPU;
+class SiftGPU;  // a program may declare them before it includes the header
+class SiftMatchGPU;
+#include <SiftGPU.h>
 
 namespace {
 
@@ -52,7 +49,12 @@ class gpu_matcher {
 
   void set(int index, const std::vector<std::uint8_t>& descriptors, const std::vector<keypoint>& keypoints) {
     matcher_.SetDescriptors(index, static_cast<int>(descriptors.size() / 128), descriptors.data());
-    matcher_.SetFeautreLocation(index, reinterpret_cast<const float*>(keypoints.data()), 4);
+    const float* const locations = reinterpret_cast<const float*>(keypoints.data());
+    if (index == 0) {
+      matcher_.SetFeautreLocation(index, locations, 4);  // its name in COLMAP 3
+    } else {
+      matcher_.SetFeatureLocation(index, locations, 4);  // in COLMAP 4
+    }
   }
 
   int match_plain(std::vector<match>& matches) {
@@ -100,6 +102,22 @@ std::vector<keypoint> keypoints_of(bool reversed) {
   return keypoints;
 }
 
+/// Whether COLMAP would get as far as extracting features on a GPU, by its own calls.
+bool extracts() {
+  const std::vector<const char*> arguments = {"./sift_gpu", "-cuda", "0"};
+  SiftGPU extractor;
+  extractor.SetVerbose(0);
+  extractor.ParseParam(static_cast<int>(arguments.size()), arguments.data());
+  extractor.gpu_index = 0;
+  if (extractor.VerifyContextGL() != SiftGPU::SIFTGPU_FULL_SUPPORTED) return false;
+  const std::vector<std::uint8_t> pixels(static_cast<std::size_t>(extractor.GetMaxDimension()));
+  if (extractor.RunSIFT(0, 0, pixels.data(), 0x1909, 0x1401) != 1) return false;  // GL_LUMINANCE, GL_UNSIGNED_BYTE
+  std::vector<SiftKeypoint> points(static_cast<std::size_t>(extractor.GetFeatureNum()));
+  std::vector<float> descriptors(points.size() * 128);
+  extractor.GetFeatureVector(points.data(), descriptors.data());
+  return true;
+}
+
 bool expect(bool holds, const char* what) {
   if (!holds) std::fprintf(stderr, "FAILED: %s\n", what);
   return holds;
@@ -129,7 +147,7 @@ int run() {
   std::vector<match> plain, guided;
   const int plain_count = matcher.match_plain(plain), guided_count = matcher.match_guided(shift, 16, guided);
   for (const std::string& reason : matcher.reasons) std::printf("%s\n", reason.c_str());
-  bool good = true;
+  bool good = expect(!extracts(), "nothing extracts");
   if (without_gpu) {
     good &= expect(!created, "VerifyContextGL returns 0");
     good &= expect(plain_count == -1, "GetSiftMatch returns -1");
@@ -149,6 +167,4 @@ int run() {
 
 }  // namespace
 
-}  // namespace program
-
-int main() { return program::run(); }
+int main() { return run(); }
