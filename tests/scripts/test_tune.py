@@ -91,8 +91,8 @@ class Tune(ScriptTest):
             out, err = self.run_script(
                 "--element", "serac::float16", "--width", "256", "--path", "mma",
                 "--set", "warp_rows=32,64", "--set", "warps=8", "--set",
-                "tile_columns=128", "--set", "unroll=1,2", "--set",
-                "load_ahead=1", "--set", "chunk_columns=512", "--set",
+                "tile_columns=192", "--set", "unroll=1,2", "--set",
+                "load_ahead=1", "--set", "chunk_columns=384", "--set",
                 "min_blocks=1,2")
         self.assertEqual(err.splitlines(), ["8 candidates", "0 candidates"])
         self.assertEqual(len(re.findall(r"^mma +10\.00 ", out, re.M)), 8)
