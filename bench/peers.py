@@ -12,7 +12,8 @@ Usage: peers.py BENCH_PEERS          runs that program, then the peers below
 
 PyTorch (product and topk in both directions), CuPy (product, maxima, maxima
 again), FAISS and cuVS (brute force, two nearest, both directions), from bytes
-to list in device memory, by events; and OpenCV's BFMatcher, from host to host.
+to list in device memory, by events; FAISS's knn and OpenCV's BFMatcher, from
+host to host.
 A peer that is not there has a line that says why.
 
 Prints CSV as bench_peers does. Times include what Python takes to launch. The
@@ -339,6 +340,54 @@ class OpenCV:
         return numpy.array(pairs, numpy.uint32).reshape(-1, 2), None
 
 
+class FaissHost:
+    """FAISS on the host: knn by inner product, in both directions."""
+    most = 10400
+
+    def __init__(self, options):
+        self.faiss = importlib.import_module("faiss")
+        self.note = (f"faiss {self.faiss.__version__} on the host with "
+                     f"{self.faiss.omp_get_max_threads()} threads")
+
+    def begin(self):
+        pass
+
+    def upload(self, image):
+        return image
+
+    def measure(self, run, repeats):
+        return measure_host(run, 5, 1)
+
+    def peak(self):
+        return None
+
+    def run(self, left, right):
+        left, right = (image.astype(numpy.float32) * numpy.float32(UNIT ** 0.5)
+                       for image in (left, right))
+
+        def nearest(queries, base):
+            values, places = self.faiss.knn(
+                queries, base, 2, metric=self.faiss.METRIC_INNER_PRODUCT)
+            angles = numpy.arccos(
+                numpy.minimum(values.astype(numpy.float64), 1)
+            ).astype(numpy.float32)
+            good = ((angles[:, 0] < numpy.float32(MAX_DISTANCE)) &
+                    (angles[:, 0] < angles[:, 1] * numpy.float32(MAX_RATIO)))
+            return values, places[:, 0], good
+
+        rows, columns = nearest(left, right), nearest(right, left)
+        match = rows[1]
+        good = (rows[2] & columns[2][match] &
+                (columns[1][match] == numpy.arange(len(match))))
+        left = good.nonzero()[0]
+        return (numpy.stack([left, match[left]], 1),
+                numpy.concatenate([rows[0], columns[0]]))
+
+    def to_host(self, result):
+        pairs, values = result
+        return pairs.astype(numpy.uint32), values.astype(numpy.float64) / UNIT
+
+
 PEERS = {
     "PyTorch float32 + topk": lambda o: TorchMatmul(o, "float32"),
     "PyTorch TF32 + topk": lambda o: TorchMatmul(o, "float32", "high"),
@@ -348,6 +397,7 @@ PEERS = {
     "CuPy float32 + maxima": lambda o: Cupy(o, numpy.float32),
     "FAISS knn_gpu": Faiss,
     "cuVS brute force": Cuvs,
+    "FAISS knn on the host": FaissHost,
     "OpenCV BFMatcher": OpenCV,
 }
 
