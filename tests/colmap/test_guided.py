@@ -360,15 +360,18 @@ class Guided(ToolTest):
         self.run_tool("guided", whole)
         duration = time.monotonic() - start
         after = self.inliers(whole)
-        # Where a GPU matches, most of the time is its start.
-        for attempt in range(12):
+        # Where a GPU matches, most of the time is its start: the middle is
+        # searched for, and may lie elsewhere each time.
+        low, high, least_step = 0.0, 1.5 * duration, 0.05 * duration
+        for attempt in range(30):
+            delay = (low + high) / 2
             database = Database.__new__(Database)
             database.path = self.folder / f"interrupted{attempt}.db"
             shutil.copyfile(untouched, database.path)
             process = subprocess.Popen(
                 self.command("guided", database), text=True,
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            time.sleep(duration * (0.3 + 0.06 * attempt))
+            time.sleep(delay)
             process.send_signal((signal.SIGINT, signal.SIGTERM)[attempt % 2])
             _, text = process.communicate(timeout=60)
             stored = self.inliers(database)
@@ -380,6 +383,10 @@ class Guided(ToolTest):
                 self.assertIn(f"the {changed} pairs", text)
                 if 0 < changed < len(stored):
                     break
+            if changed == 0:
+                low, high = delay, max(high, delay + least_step)
+            else:
+                low, high = max(0.0, min(low, delay - least_step)), delay
         else:
             self.fail("no interrupt between the first and the last pair")
         self.run_tool("guided", database)
