@@ -69,18 +69,7 @@ std::vector<match_pair> match_by_one_block(const two_images<>& images, const mat
 
 }  // namespace
 
-TEST_CASE("the classic path on a few tiles", "[races]") {
-  check<path_of<sift>>();
-  check<path_of<scalar>>();
-  check<path_of<one_stage>>();
-  check<path_of<sliced<32>>>();
-}
-
-TEST_CASE("the tensor-core paths on a few tiles", "[races]") {
-  check<tensor_path<wgmma_policy_for<128>>>();
-  check<tensor_path<mma_policy_for<128>>>();
-}
-
+// (The first: behind the cooperative launch, which racecheck leaves out, it hangs.)
 TEST_CASE("what is one launch by wgmma, on one block", "[races]") {
   if (device::detail::best_path() != match_path::wgmma) return skip("no wgmma: its one launch was not tested");
   random_source random(8);
@@ -93,6 +82,18 @@ TEST_CASE("what is one launch by wgmma, on one block", "[races]") {
       CHECK(list == expected_match<tie_break::smallest_index>(images.left, images.right, options));
     }
   }
+}
+
+TEST_CASE("the classic path on a few tiles", "[races]") {
+  check<path_of<sift>>();
+  check<path_of<scalar>>();
+  check<path_of<one_stage>>();
+  check<path_of<sliced<32>>>();
+}
+
+TEST_CASE("the tensor-core paths on a few tiles", "[races]") {
+  check<tensor_path<wgmma_policy_for<128>>>();
+  check<tensor_path<mma_policy_for<128>>>();
 }
 
 TEST_CASE("guided matching of a few tiles, both forms", "[races]") {
