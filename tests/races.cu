@@ -33,7 +33,7 @@ struct one_block {
   __device__ void sync() const { __syncthreads(); }
 };
 
-/// What match_pair_wgmma does, by one block: the tool does not come back from a cooperative launch.
+/// What match_pair_wgmma does, by one block in an ordinary launch.
 __global__ void __launch_bounds__(wgmma_traits<wgmma_policy>::threads, 1)
     match_pair_by_one_block(const SERAC_GRID_CONSTANT kernel::pair_problem<wgmma_policy> problem,
                             const SERAC_GRID_CONSTANT angular_acceptance accept, bool cross_check, std::uint32_t most,
@@ -69,7 +69,6 @@ std::vector<match_pair> match_by_one_block(const two_images<>& images, const mat
 
 }  // namespace
 
-// (The first: behind the cooperative launch, which racecheck leaves out, it hangs.)
 TEST_CASE("what is one launch by wgmma, on one block", "[races]") {
   if (device::detail::best_path() != match_path::wgmma) return skip("no wgmma: its one launch was not tested");
   random_source random(8);
