@@ -223,6 +223,23 @@ class Cuvs(Torch):
         return self.list(nearest(left, right), nearest(right, left))
 
 
+def list_of(library, rows, columns):
+    """The list of two (values [n, 2], indices [n]), values of 1 for equal
+    descriptors, and all values; arrays of `library`, NumPy or CuPy."""
+    def accepted(values):
+        angles = library.arccos(library.minimum(
+            values.astype("float64"), 1)).astype("float32")
+        return ((angles[:, 0] < numpy.float32(MAX_DISTANCE)) &
+                (angles[:, 0] < angles[:, 1] * numpy.float32(MAX_RATIO)))
+
+    match = rows[1]
+    good = (accepted(rows[0]) & accepted(columns[0])[match] &
+            (columns[1][match] == library.arange(len(match))))
+    left = good.nonzero()[0]
+    return (library.stack([left, match[left]], 1),
+            library.concatenate([rows[0], columns[0]]))
+
+
 class Cupy:
     """CuPy: the product, and maxima twice (it has no topk)."""
 
@@ -274,19 +291,7 @@ class Cupy:
             scores[where] = best
             return cupy.stack([best, second], 1), places
 
-        def accepted(values):
-            angles = cupy.arccos(cupy.minimum(
-                values.astype("float64"), 1)).astype("float32")
-            return ((angles[:, 0] < numpy.float32(MAX_DISTANCE)) &
-                    (angles[:, 0] < angles[:, 1] * numpy.float32(MAX_RATIO)))
-
-        rows, columns = top2(1), top2(0)
-        match = rows[1]
-        good = (accepted(rows[0]) & accepted(columns[0])[match] &
-                (columns[1][match] == cupy.arange(len(match))))
-        left = good.nonzero()[0]
-        return (cupy.stack([left, match[left]], 1),
-                cupy.concatenate([rows[0], columns[0]]))
+        return list_of(cupy, top2(1), top2(0))
 
     def to_host(self, result):
         pairs, values = (each.get() for each in result)
@@ -304,15 +309,8 @@ def measure_host(run, repeats, warmups):
     return summary(samples), result
 
 
-class OpenCV:
-    """OpenCV on the host: knnMatch in both directions, for small images."""
-    most = 2048
-
-    def __init__(self, options):
-        self.cv2 = importlib.import_module("cv2")
-        self.matcher = self.cv2.BFMatcher(self.cv2.NORM_L2)
-        self.note = (f"opencv {self.cv2.__version__} on the host with "
-                     f"{self.cv2.getNumThreads()} threads; Euclidean ratio")
+class Host:
+    """What peers that work on NumPy's arrays share."""
 
     def begin(self):
         pass
@@ -325,6 +323,17 @@ class OpenCV:
 
     def peak(self):
         return None
+
+
+class OpenCV(Host):
+    """OpenCV on the host: knnMatch in both directions, for small images."""
+    most = 2048
+
+    def __init__(self, options):
+        self.cv2 = importlib.import_module("cv2")
+        self.matcher = self.cv2.BFMatcher(self.cv2.NORM_L2)
+        self.note = (f"opencv {self.cv2.__version__} on the host with "
+                     f"{self.cv2.getNumThreads()} threads; Euclidean ratio")
 
     def run(self, left, right):
         def nearest(queries, base):
@@ -340,7 +349,7 @@ class OpenCV:
         return numpy.array(pairs, numpy.uint32).reshape(-1, 2), None
 
 
-class FaissHost:
+class FaissHost(Host):
     """FAISS on the host: knn by inner product, in both directions."""
     most = 10400
 
@@ -349,18 +358,6 @@ class FaissHost:
         self.note = (f"faiss {self.faiss.__version__} on the host with "
                      f"{self.faiss.omp_get_max_threads()} threads")
 
-    def begin(self):
-        pass
-
-    def upload(self, image):
-        return image
-
-    def measure(self, run, repeats):
-        return measure_host(run, 5, 1)
-
-    def peak(self):
-        return None
-
     def run(self, left, right):
         left, right = (image.astype(numpy.float32) * numpy.float32(UNIT ** 0.5)
                        for image in (left, right))
@@ -368,20 +365,9 @@ class FaissHost:
         def nearest(queries, base):
             values, places = self.faiss.knn(
                 queries, base, 2, metric=self.faiss.METRIC_INNER_PRODUCT)
-            angles = numpy.arccos(
-                numpy.minimum(values.astype(numpy.float64), 1)
-            ).astype(numpy.float32)
-            good = ((angles[:, 0] < numpy.float32(MAX_DISTANCE)) &
-                    (angles[:, 0] < angles[:, 1] * numpy.float32(MAX_RATIO)))
-            return values, places[:, 0], good
+            return values, places[:, 0]
 
-        rows, columns = nearest(left, right), nearest(right, left)
-        match = rows[1]
-        good = (rows[2] & columns[2][match] &
-                (columns[1][match] == numpy.arange(len(match))))
-        left = good.nonzero()[0]
-        return (numpy.stack([left, match[left]], 1),
-                numpy.concatenate([rows[0], columns[0]]))
+        return list_of(numpy, nearest(left, right), nearest(right, left))
 
     def to_host(self, result):
         pairs, values = result
