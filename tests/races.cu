@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Every path on problems of a few tiles: what the slow tool that looks for races between threads runs.
+// No setmaxnreg here: code of racecheck needs registers as well, and where too few are left kernels wait for ever.
+#ifndef SERAC_QUICK_TESTS
+#define SERAC_QUICK_TESTS
+#endif
+
 #include <serac/serac.cuh>
 #include <support/catch.hpp>
 #include <support/gpu.cuh>

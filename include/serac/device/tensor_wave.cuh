@@ -281,7 +281,12 @@ class tensor_wave {
   status match(PairAt pair_at, const match_options& options, const Acceptance& accept, const Lists& lists) noexcept {
     const auto& verdicts = scratch_.verdicts;
     if (auto s = publish(pair_at); !s.ok()) return s;
-    if (auto s = take_maxima_and_scan(accept); !s.ok()) return s;
+    if constexpr (std::is_same_v<Lists, kernel::one_list>) {  // of one pair: nothing to compile for more
+      if (auto s = take_maxima(); !s.ok()) return s;
+      if (auto s = scan(accept); !s.ok()) return s;
+    } else {
+      if (auto s = take_maxima_and_scan(accept); !s.ok()) return s;
+    }
     if (auto s = rescore(kernel::keep_accepted<Acceptance>{accept, verdicts}); !s.ok()) return s;
     if (options.cross_check) {
       if (auto s = test_columns(accept); !s.ok()) return s;

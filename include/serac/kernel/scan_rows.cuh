@@ -168,6 +168,7 @@ struct scan_behind {
   row_verdicts verdicts;
   wave_progress progress;
 
+  /// Shared memory of `run`.
   template <class Group>
   struct storage {
     scan_storage<Group> scan;
