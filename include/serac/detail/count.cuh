@@ -24,7 +24,7 @@ SERAC_DEVICE void release_count(std::uint32_t* count) {
 /// written before. Thread.
 SERAC_DEVICE void wait_for_count(const std::uint32_t* count, std::uint32_t wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
-  for (std::uint32_t value = wanted + 1;;) {
+  for (std::uint32_t value;;) {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(count)) : "memory");
     if (value == wanted) return;
     __nanosleep(500);

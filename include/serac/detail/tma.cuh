@@ -70,11 +70,6 @@ SERAC_DEVICE void acquire_map(const CUtensorMap& map) {
 
 #endif
 
-/// A barrier of `threads` threads of the block, whole warps; `number` is 1 to 15.
-SERAC_DEVICE void sync_threads(int number, int threads) {
-  asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
-}
-
 #ifdef SERAC_HAS_WGMMA
 /// Writes to device memory the map of `rows` rows (at least 1) from `data` on, otherwise the same as `pattern`, for
 /// acquire_map in a later kernel. One thread.

@@ -195,7 +195,7 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
         if constexpr (Behind::is_used) {
           // All consumers have begun the unit that was there, so that the one before is done.
           constexpr int since = traits::units + 1;
-          if (round >= since) behind.unit_done(sync.pair[(round - since) % since]);
+          if (round >= since) behind.unit_done(sync.pair[round % since]);
         }
       };
       int round = 0;
@@ -321,7 +321,7 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
             sync.rows_full[stage_of(t)].wait(phase_of(t));
             sync.rows_empty[stage_of(t)].arrive();
           }
-          detail::sync_threads(1 + warpgroup, 128);  // no thread is behind by a phase, nor ahead
+          block::some_warps<128>{128 * warpgroup, 1 + warpgroup}.sync();  // no thread is behind by a phase, nor ahead
         }
         if (column_tiles < traits::consumers) mine = !mine;
         out += tiles * traits::tile_rows;
@@ -338,7 +338,7 @@ SERAC_DEVICE void take_chunk_maxima(std::uint8_t* shared, const CUtensorMap& lef
       int number;
       asm volatile("mov.u32 %0, %%tid.x;" : "=r"(number));
       number /= 64;
-      detail::sync_threads(1 + number / 2, 128);  // this consumer's tiles of columns are free
+      block::some_warps<128>{128 * (number / 2), 1 + number / 2}.sync();  // this consumer's tiles of columns are free
       const int tile = number % 2 * traits::consumers + number / 2;
       run_behind(number, wgmma_shared() + traits::stages * traits::row_tile_bytes + tile * traits::column_tile_bytes);
     }
