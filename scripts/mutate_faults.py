@@ -241,7 +241,7 @@ FAULTS = [
           "the first chunks of columns are tested, not those that hold matches",
           KERNEL + "match_pair_wgmma.cuh",
           "chunks.chunk[task % found]", "task % found",
-          ["gpu.tensor_random"]),
+          ["gpu.tensor_match"]),  # with matches in some chunks only
     Fault("pair_tests_one_part",
           "of the rows that blocks share only the first part's test a column",
           KERNEL + "match_pair_wgmma.cuh",
