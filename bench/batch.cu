@@ -6,8 +6,9 @@
 /// Usage: batch [LEFT.bin RIGHT.bin]...   descriptors of 128 bytes in files, beside the random ones
 /// Prints CSV: microseconds a pair for pass 1, the scan, the rescoring of rows and of columns, and for match_batch from
 /// descriptors to lists in device memory, 132 pairs or more in one wave, so that it takes a millisecond or more, as in
-/// a survey; and the share of the ceiling, measured in the same run, that pass 1 and the whole reach. A step's time is
-/// that of all steps up to it, less those before: of a scan behind pass 1, what it adds.
+/// a survey; and the share of the ceiling, measured in the same run, that pass 1 and the whole reach; of mma.sync also
+/// what its products take with the maxima of their scores, and nothing else. A step's time is that of all steps up to
+/// it, less those before: of a scan behind pass 1, what it adds.
 #include <cstdio>
 
 #include <serac/device/match_batch.cuh>
@@ -22,7 +23,7 @@ constexpr double wave_scores = 0x1p33;  // a millisecond and more
 constexpr int repeats = 20, warmups = 3;
 
 template <class Policy>
-void run(const char* name, const bench::images& data, double ceiling) {
+void run(const char* name, const bench::images& data, double ceiling, double ceiling_with_maxima = 0) {
   if (ceiling == 0) return;
 
   // A block of a survey: each of a dozen images with each of eleven others, over and over.
@@ -84,23 +85,26 @@ void run(const char* name, const bench::images& data, double ceiling) {
       repeats, 1, warmups, true);
   const double count = static_cast<double>(pair_count), total = whole.median / count, ceiling_us = scores / ceiling;
   const double pass1 = step[1] - step[0];
-  std::printf("%s,%s,%lld,%lld,%lld,%.1f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f\n", name, data.name.c_str(),
+  std::printf("%s,%s,%lld,%lld,%lld,%.1f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f,", name, data.name.c_str(),
               static_cast<long long>(rows), static_cast<long long>(columns), static_cast<long long>(pair_count),
               static_cast<double>(offsets.host().back()) / count, ceiling_us, pass1, step[2] - step[1],
               step[3] - step[2], step[4] - step[3], total, whole.low / count, whole.high / count,
               100 * ceiling_us / pass1, 100 * ceiling_us / total);
+  if (ceiling_with_maxima > 0) std::printf("%.2f", scores / ceiling_with_maxima);
+  std::printf("\n");
   std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const double mma = bench::mma_ceiling(), wgmma = bench::wgmma_ceiling();
+  const double mma = bench::mma_ceiling(), mma_with_maxima = bench::mma_ceiling_with_maxima();
+  const double wgmma = bench::wgmma_ceiling();
   std::printf(
       "path,data,rows,columns,pairs,matches,ceiling_us,pass1_us,scan_us,rescore_us,columns_us,total_us,total_low_us,"
-      "total_high_us,pass1_percent,total_percent\n");
+      "total_high_us,pass1_percent,total_percent,ceiling_with_maxima_us\n");
   for (const bench::images& data : bench::inputs({2048, 10400}, argc, argv)) {
-    run<serac::mma_policy>("mma", data, mma);
+    run<serac::mma_policy>("mma", data, mma, mma_with_maxima);
     run<serac::wgmma_policy>("wgmma", data, wgmma);
   }
 } catch (const std::exception& failure) {

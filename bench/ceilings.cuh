@@ -38,23 +38,36 @@ struct mma_products {
   }
 };
 
-/// Independent chains of Products from registers.
-template <class Products, int Chains>
+/// Independent chains of Products from registers; with Maxima those of the sums are taken after every fourth, as scores
+/// of 128 bytes need.
+template <class Products, int Chains, bool Maxima>
 __global__ void mma_chains(int iterations, std::uint32_t seed, std::uint32_t* sink) {
 #if __CUDA_ARCH__ >= 800
-  std::int32_t sums[Chains][4] = {};
+  std::int32_t sums[Chains][4] = {}, maxima[Chains][2] = {};
   std::uint32_t a[4], b[2];
 #pragma unroll
   for (int i = 0; i < 4; ++i) a[i] = seed * (threadIdx.x + i + 1);
 #pragma unroll
   for (int i = 0; i < 2; ++i) b[i] = seed ^ (threadIdx.x * 0x9e3779b9u + i);
-  for (int i = 0; i < iterations; ++i) {
+  for (int i = 0; i < iterations; i += 4) {
 #pragma unroll
-    for (int c = 0; c < Chains; ++c) Products::add(sums[c], a, b);
+    for (int k = 0; k < 4; ++k) {
+#pragma unroll
+      for (int c = 0; c < Chains; ++c) Products::add(sums[c], a, b);
+    }
+    if constexpr (Maxima) {
+#pragma unroll
+      for (int c = 0; c < Chains; ++c) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) maxima[c][h] = __vimax3_s32(maxima[c][h], sums[c][2 * h], sums[c][2 * h + 1]);
+      }
+    }
   }
   std::uint32_t total = 0;
 #pragma unroll
-  for (int c = 0; c < Chains; ++c) total += sums[c][0] + sums[c][1] + sums[c][2] + sums[c][3];
+  for (int c = 0; c < Chains; ++c) {
+    total += sums[c][0] + sums[c][1] + sums[c][2] + sums[c][3] + maxima[c][0] + maxima[c][1];
+  }
   if (total == seed) *sink = total;
 #endif
 }
@@ -162,19 +175,21 @@ inline double dp4a_ceiling() {
 }
 
 /// Results of mma.sync, 16 x 8 for each product, a microsecond.
-template <class Products>
+template <class Products, bool Maxima = false>
 double mma_products_per_us() {
   constexpr int chains = 8, threads = 256, iterations = 4096;
   const int blocks = multiprocessors() * 4;
   device_array<std::uint32_t> sink(1);
   const timing t = measure([&](cudaStream_t s) {
-    mma_chains<Products, chains><<<blocks, threads, 0, s>>>(iterations, 0x01234567u, sink.data());
+    mma_chains<Products, chains, Maxima><<<blocks, threads, 0, s>>>(iterations, 0x01234567u, sink.data());
   });
   return 16.0 * 8 * chains * (threads / 32) * iterations * blocks / t.median;
 }
 
-/// Ceiling of mma.sync.m16n8k32 u8 in 128-byte scores a microsecond.
+/// Ceiling of mma.sync.m16n8k32 u8 in 128-byte scores a microsecond, and what is left of it beside the maxima of the
+/// scores.
 inline double mma_ceiling() { return 32 * mma_products_per_us<mma_products<std::uint8_t>>() / 128; }
+inline double mma_ceiling_with_maxima() { return 32 * mma_products_per_us<mma_products<std::uint8_t>, true>() / 128; }
 
 /// What chains of wgmma reach in 128-byte scores a microsecond; 0 where there is none.
 template <class Chains>
