@@ -58,6 +58,12 @@ struct timing {
   int runs = 0;
 };
 
+/// The one of sorted samples that has the share `part` of the others before it.
+template <class T>
+const T& quantile(const std::vector<T>& sorted, double part) {
+  return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1) + 0.5)];
+}
+
 /// Times `run(stream)`, `repeats` times after `warmups`, each `batch` runs long, between two events. With `graph`,
 /// a run is captured once and replayed, which leaves the host's launch cost out.
 template <class Run>
@@ -100,8 +106,7 @@ timing measure(Run run, int repeats = 30, int batch = 1, int warmups = 3, bool g
   cudaEventDestroy(stop);
   cudaStreamDestroy(stream);
   std::sort(samples.begin(), samples.end());
-  const auto at = [&](double q) { return samples[static_cast<std::size_t>(q * (samples.size() - 1) + 0.5)]; };
-  return {at(0.5), at(0.1), at(0.9), repeats};
+  return {quantile(samples, 0.5), quantile(samples, 0.1), quantile(samples, 0.9), repeats};
 }
 
 /// `count` random descriptors like SIFT's: gradient histograms of norm 512, none of them zero.

@@ -1,18 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The SERAC authors
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/check_docs and scripts/plot: wrong figures and plots, planted in a
-copy of the documents, are found, and --update mends them. bench/record: what it
-writes is what they read."""
-import os
+copy of the documents, are found, and --update mends them."""
 import re
 import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-from script_test import SCRIPTS, ScriptTest, load
+from script_test import SCRIPTS, ScriptTest
 
 ROOT = SCRIPTS.parent
 DATA = """# date: 2026-11-30
@@ -209,110 +203,6 @@ class CheckDocs(ScriptTest):
         recorded.write_text(rows)
         out, _ = self.run_script("--root", root)
         self.assertIn("plots compared", out)
-
-
-class Record(unittest.TestCase):
-    """bench/record with programs that stand for the benchmarks and tools."""
-
-    def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="serac_record_"))
-        self.addCleanup(shutil.rmtree, self.folder)
-        for program in ("nvidia-smi", "nvcc", *(f"bench/bench_{name}" for name
-                                                in ("pair", "batch", "survey",
-                                                    "guided", "binary",
-                                                    "sizes"))):
-            path = self.folder / program
-            path.parent.mkdir(exist_ok=True)
-            path.write_text('#!/bin/sh\ncase $1 in -L) echo GPU 0;; '
-                            '--query*) echo A GPU, 1.2;; '
-                            '--version) echo release 3.4, V3.4.5;; '
-                            '*) echo name,arguments; echo "$0","$*";; esac\n')
-            path.chmod(0o755)
-        self.out = self.folder / "out"
-        self.out.mkdir()
-
-    def record(self, *arguments):
-        return subprocess.run(
-            [ROOT / "bench/record", self.folder, self.out, *arguments],
-            env={**os.environ, "PATH": ":".join((
-                str(self.folder), str(Path(sys.executable).parent),
-                os.environ["PATH"]))},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def test_records_say_when_where_and_how(self):
-        done = self.record("some/real", "pair", "batch", "survey", "guided",
-                           "binary", "sizes")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        evidence = load("check_docs").Evidence(self.out)
-        for name, arguments in (("pair", " 0.bin 1.bin 0.bin 7.bin"),
-                                ("batch", " 0.bin 1.bin 0.bin 7.bin"),
-                                ("survey", ""), ("guided", " real"),
-                                ("binary", ""), ("sizes", "")):
-            head, rows = evidence.rows(f"bench_{name}")
-            self.assertEqual(head["#command"], f"bench_{name}{arguments}")
-            self.assertEqual((head["#GPU"], head["#driver"], head["#toolkit"]),
-                             ("A GPU", "1.2", "3.4.5"))
-            self.assertRegex(head["#date"], r"^20\d\d-\d\d-\d\d$")
-            self.assertRegex(head["#include"], r"^[0-9a-f]{64}$")
-            self.assertTrue(rows[0]["name"].endswith(f"/bench_{name}"))
-        self.assertNotIn(str(self.folder), "".join(head.values()))
-
-    def test_peers_are_judged(self):
-        try:
-            import numpy
-        except ImportError:
-            self.skipTest("numpy is missing")
-        # Two images of which the first half is the same; bench_peers leaves
-        # them where peers.py says.
-        left, right = (numpy.random.default_rng(seed).integers(
-            0, 91, (64, 128), numpy.uint8) for seed in (1, 2))
-        right[:32] = left[:32]
-        scores = left.astype(numpy.int32) @ right.astype(numpy.int32).T
-        states = []
-        for side in (scores, scores.T):
-            order = numpy.argsort(-side, axis=1, kind="stable")
-            best, second = (numpy.take_along_axis(side, order[:, k:k + 1], 1)
-                            for k in (0, 1))
-            states.append(numpy.concatenate([best, order[:, :1], second], 1))
-        stem = str(self.folder / "64 random half match")
-        left.tofile(f"{stem}.left")
-        right.tofile(f"{stem}.right")
-        numpy.repeat(numpy.arange(32, dtype=numpy.uint32), 2).tofile(
-            f"{stem}.pairs")
-        numpy.concatenate(states).astype(numpy.int32).tofile(f"{stem}.top2")
-        program = self.folder / "bench/bench_peers"
-        program.write_text("#!/bin/sh\necho peer,data,rows,columns,median_us,"
-                           "low_us,high_us,peak_mib,exact,note\n"
-                           f'cp "{stem}".* "$2"\n')
-        program.chmod(0o755)
-        done = self.record("", "peers")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        head, rows = load("check_docs").Evidence(self.out).rows("bench_peers")
-        self.assertEqual(head["#command"], "peers.py bench_peers")
-        self.assertGreater(len(rows), 5)
-        for row in rows:
-            self.assertTrue(row["note"].startswith("left out: ") or
-                            row["exact"] in ("yes", "list"), row)
-            self.assertEqual(row["exact"] == "", row["median_us"] == "", row)
-
-        program.write_text("#!/bin/sh\necho peer\n")
-        self.assertEqual(self.record("", "peers").returncode, 1)
-        program.write_text("#!/bin/sh\nexit 3\n")
-        self.assertEqual(self.record("", "peers").returncode, 1)
-
-    def test_what_is_left_out_or_fails(self):
-        done = self.record("", "pair", "guided")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual([path.name for path in self.out.iterdir()],
-                         ["bench_pair.csv"])
-        kept = (self.out / "bench_pair.csv").read_text()
-        (self.folder / "bench/bench_pair").write_text("#!/bin/sh\nexit 3\n")
-        done = self.record("", "pair", "survey")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("bench_pair failed", done.stderr)
-        self.assertEqual((self.out / "bench_pair.csv").read_text(), kept)
-        self.assertEqual(len(list(self.out.iterdir())), 2)
-        self.assertEqual(self.record("", "pears").returncode, 2)
 
 
 class Plot(ScriptTest):
