@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The SERAC authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Conan 2 recipe: packages the tree it lies in. Needs no network.
+"""Conan 2 recipe: packages the tree it lies in. Downloads nothing.
 
     conan create packaging/conan
 """

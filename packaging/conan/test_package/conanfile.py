@@ -12,7 +12,7 @@ CONSUMER = "../../../tests/consumers/host_only"
 
 class SeracTestConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
-    generators = "CMakeToolchain"
+    generators = "CMakeDeps", "CMakeToolchain"
 
     def requirements(self):
         self.requires(self.tested_reference_str)
