@@ -70,8 +70,11 @@ class database::statement {
     if (code == SQLITE_BUSY) {
       std::ostringstream seconds;
       seconds << owner_.lock_timeout_.count() / 1000.0;
-      owner_.fail("another process has locked it for more than " + seconds.str() +
-                  " s (--lock_timeout); what was stored before is kept, and the same command goes on from there");
+      const bool only_reads = sqlite3_db_readonly(owner_.connection_.get(), "main") == 1;
+      owner_.fail("another process has locked it for more than " + seconds.str() + " s" +
+                  (only_reads ? ""
+                              : " (--lock_timeout); what was stored before is kept, and the same command goes on from "
+                                "there"));
     }
     const std::string message = sqlite3_errmsg(owner_.connection_.get());
     if (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) {  // the database itself is open by now

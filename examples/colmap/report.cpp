@@ -429,8 +429,16 @@ void write_file(const std::string& path, const std::string& text) {
 
 void check(const database& source, const report_settings& settings) {
   std::error_code ignored;
-  if (fs::equivalent(source.path(), settings.output, ignored)) {
-    throw std::runtime_error("--output: " + settings.output + " is the database itself");
+  const auto whole = [](const std::string& path) {
+    std::error_code failed;
+    const fs::path result = fs::weakly_canonical(path, failed);
+    return failed ? fs::path(path) : result;
+  };
+  for (const char* const end : {"", "-wal", "-shm", "-journal"}) {  // SQLite's files beside it
+    const std::string file = source.path() + end;
+    if (fs::equivalent(file, settings.output, ignored) || whole(file) == whole(settings.output)) {
+      throw std::runtime_error("--output: " + settings.output + " is the database itself, or a file of it");
+    }
   }
   if (settings.image_path.empty()) return;
   if (!can_read_images()) {

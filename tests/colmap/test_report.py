@@ -90,6 +90,8 @@ class Page(Report):
                 (["--lines", "-1"], "--lines"),
                 (["--image_size", "0"], "--image_size"),
                 (["--output", database.path], "is the database itself"),
+                (["--output", f"{database.path}-wal"],
+                 "is the database itself"),
                 (["--output", self.folder / "no/such/folder.html"],
                  "no/such/folder.html: cannot be written"),
                 (["--image_path", self.folder / "nowhere"], "--image_path")]:

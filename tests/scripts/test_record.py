@@ -202,6 +202,7 @@ class Json(unittest.TestCase):
     def test_bad_input_is_named(self):
         for text, said in (
                 ("", "1: this is no header"),
+                ("# k: 1\n# k: 2\na\n1\n", "2: the key k stands twice"),
                 ("# date: today\n", "2: this is no header"),
                 ("1.5,1.4,1.6\n", "1: this is no header"),
                 ("# date: today\n\na,b\n", "2: this is no header"),
