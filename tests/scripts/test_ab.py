@@ -231,6 +231,7 @@ class Ab(ScriptTest):
         for text, complaint in (
                 ("{", "cannot read"), ("[]", "holds no lists"),
                 ('{"values": {"A": [1, 2]}}', "holds no lists"),
+                ('{"values": {"A": "12", "B": [1, 2]}}', "holds no lists"),
                 ('{"values": {"A": [1, 2], "B": [1]}}', "two values of each"),
                 ('{"values": {"A": [1, 2], "B": [1, -2]}}', "not positive")):
             with self.subTest(text):
