@@ -157,6 +157,15 @@ TEST_CASE("a ratio above 1 takes the classic path, and a forced tensor-core path
   pairs.require_untouched();
 }
 
+TEST_CASE("a batch of more descriptors than tensor cores take needs the classic path's workspace", "[match_batch]") {
+  const std::int64_t count = (std::int64_t{1} << 31) - 1;
+  const image_range images[] = {{0, count}, {0, 1}};
+  const image_pair pair{0, 1};
+  const batch_view<std::uint8_t> batch{{nullptr, count}, images, 2, &pair, 1};
+  CHECK(device::match_batch_workspace<>(batch, {}, 1) == device::match_batch_workspace<policy_for<128>>(batch, {}, 1));
+  CHECK(device::match_batch_workspace<mma_policy>(batch, {}, 1) == 0);
+}
+
 TEST_CASE("images of many row tiles with odd numbers of column tiles", "[match_batch]") {
   // The consumers of pass 1 then take every other step of rows of the last tile, over and over.
   random_source random(8);

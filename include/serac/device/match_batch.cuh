@@ -98,6 +98,7 @@ std::size_t checked_batch_workspace(const batch_view<typename Policy::element>& 
   std::size_t bytes = 0;
   const auto take_tensor = [&](auto tensor) {
     using policy = typename decltype(tensor)::type;
+    if (batch.descriptors.count > most_tensor_features) return;  // no path by tensor cores will be taken
     bytes = (std::max)(bytes, largest_wave(batch, options, wave_pairs, [](std::int64_t count, const auto& ranges) {
                          return wave_workspace<policy>(count, ranges);
                        }));
