@@ -91,7 +91,7 @@ TEMPLATE_TEST_CASE("a tensor-core policy refuses max_ratio above 1", "[tensor]",
 
 TEST_CASE("the default policy takes the best path where ties are rejected, and is right by any", "[tensor]") {
   random_source random(12);
-  const auto images = random_images(input_kind::planted, random, 2050, 2100, 128);
+  const auto images = random_images(input_kind::planted, random, 2950, 3000, 128);
   const device_descriptors<> left(images.left), right(images.right);
   const match_path best = path_compiled();
   for (const float ratio : {0.8f, 1.0f, 1.1f}) {

@@ -63,11 +63,15 @@ using tensor_policy_of = std::conditional_t<
 template <class Policy>
 match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool ties_are_rejected) noexcept {
   if constexpr (is_automatic<Policy> && may_take<Policy, match_path::mma>) {
-    constexpr std::int64_t least = std::int64_t{1} << 22;  // scores; below, the classic path's fewer launches win
+    using element = typename Policy::element;
+    const match_path best = best_path<element>();
+    // Bytes multiplied with bytes (of bits: eight with eight) from which on, on an H200, the classic path's fewer
+    // launches do not win any more.
+    const std::int64_t least = std::int64_t{1} << (is_binary<element> ? 28 : best == match_path::wgmma ? 29 : 30);
     const std::int64_t scores = left_count * right_count;
     const bool too_many = (std::max)(left_count, right_count) > most_tensor_features;
-    const bool enough = score_traits<typename Policy::element>::is_float || scores >= least;
-    if (ties_are_rejected && enough && !too_many) return best_path<typename Policy::element>();
+    const bool enough = score_traits<element>::is_float || scores >= least / Policy::width;
+    if (ties_are_rejected && enough && !too_many) return best;
   }
   return Policy::path;
 }
