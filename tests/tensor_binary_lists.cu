@@ -195,9 +195,11 @@ TEST_CASE("an automatic policy of bits takes mma.sync where the GPU has it, and 
   const match_path best = major == 8 || major == 9 ? match_path::mma : match_path::classic;
 
   random_source random(12);
-  const auto images = random_images<bits8>(input_kind::planted, random, 2950, 3000, 32);
+  const auto images = random_images<bits8>(input_kind::planted, random, 3100, 3150, 32);
   const device_descriptors<bits8> left(images.left), right(images.right), few(padded_bits(random, 60, 32, 32));
-  CHECK((device::path_of_nearest2<automatic>(2950, 3000) == best));
+  CHECK((device::path_of_nearest2<automatic>(3100, 3150, false) == best));
+  CHECK((device::path_of_nearest2<automatic>(3100, 3150, true) == match_path::classic));
+  CHECK((device::path_of_nearest2<automatic>(5400, 5500, true) == best));
   CHECK((device::path_of_match<automatic>(left.view(), right.view(), {}) == best));
   CHECK((device::path_of_match<automatic>(left.view(), few.view(), {}) == match_path::classic));
   CHECK((device::path_of_match<hamming_policy_for<32>>(left.view(), right.view(), {}) == match_path::classic));

@@ -41,8 +41,10 @@ TEMPLATE_TEST_CASE("nearest2 by tensor cores equals the host", "[nearest2]", ten
 
 TEST_CASE("nearest2 by the default policy equals the host by whichever path", "[nearest2]") {
   using path = path_of<default_policy>;
-  CHECK((device::path_of_nearest2(2100, 2200) == device::detail::best_path()));
-  CHECK((device::path_of_nearest2(60, 70) == match_path::classic));
+  CHECK((device::path_of_nearest2(2950, 3000, false) == device::detail::best_path()));
+  CHECK((device::path_of_nearest2(2950, 3000, true) == match_path::classic));
+  CHECK((device::path_of_nearest2(5100, 5200, true) == device::detail::best_path()));
+  CHECK((device::path_of_nearest2(60, 70, false) == match_path::classic));
   SECTION("several chunks and segments") { check_large_states<path>(10240); }
   SECTION("small images") { check_kinds<path>(); }
   SECTION("one image far larger than the other") { check_unequal_shapes<path>(); }

@@ -103,7 +103,6 @@ struct mma_traits {
   static_assert(tile_columns % 16 == 0 && tile_columns >= 16, "tile_columns is a multiple of 16: two slices at a time");
   static_assert(stage_bytes % (16 * threads) == 0,
                 "the threads share the copy of a tile of columns evenly, 16 bytes each");
-  static_assert(threads * 16 % (2 * width) == 0, "the block copies an even number of columns at a time");
   static_assert(unroll >= 1, "at least one pair of slices is spelled out");
   static_assert(min_blocks >= 1, "an SM holds at least one block");
   static_assert(is_chunk_columns(Policy::chunk_columns), "chunk_columns is 1 to 2^30: whole tiles, an image at most");

@@ -103,6 +103,13 @@ class VerifySass(ScriptTest):
         self.assertEqual(check(spilling, recorded, False),
                          [f"{DP4A} spills 4 bytes"])
 
+    def test_kernels_of_tensor_core_products_may_not_spill(self):
+        check = self.module.check_spills
+        for kernel, faults in ((DP4A, 0), (MMA, 1), (BITS, 1), (WGMMA, 1)):
+            self.assertEqual(check(self.code(kernel, [])), [])
+            self.assertEqual(len(check(self.code(kernel, [], spilled=4))),
+                             faults, kernel)
+
     def test_a_record_is_read_as_it_was_written(self):
         self.module.RECORD = self.folder / "sass.csv"
         self.assertEqual(self.module.read_record(), (None, {}))

@@ -95,10 +95,11 @@ status unpack(const thread::top2_cell* cells, std::int64_t count, top2* states, 
 
 }  // namespace detail
 
-/// The path that `nearest2` takes for images of these sizes on the current device. Host; no synchronisation.
+/// The path that `nearest2` takes for images of these sizes on the current device, with the states of the columns or
+/// without. Host; no synchronisation.
 template <class Policy = default_policy>
-match_path path_of_nearest2(std::int64_t left_count, std::int64_t right_count) noexcept {
-  return detail::choose_path<Policy>(left_count, right_count, true);
+match_path path_of_nearest2(std::int64_t left_count, std::int64_t right_count, bool with_columns) noexcept {
+  return detail::choose_path<Policy>(left_count, right_count, true, with_columns);
 }
 
 /// Bytes of workspace that `nearest2` needs, whichever path it takes: by the classic path 16 a feature. Host; pure.
@@ -154,7 +155,7 @@ status nearest2(const descriptor_view<typename Policy::element>& left,
     return output.columns == nullptr ? status{} : detail::clear_states(output.columns, right.count, stream);
   }
 
-  const match_path path = path_of_nearest2<Policy>(left.count, right.count);
+  const match_path path = path_of_nearest2<Policy>(left.count, right.count, output.columns != nullptr);
   if (auto s = detail::check_path<typename Policy::element>(path, left.count, right.count); !s.ok()) return s;
   return detail::take_path<Policy>(
       path,

@@ -58,19 +58,28 @@ using tensor_policy_of = std::conditional_t<
     std::conditional_t<Path == match_path::wgmma, wgmma_policy_for<Policy::width, typename Policy::element>,
                        mma_policy_for<Policy::width, typename Policy::element>>>;
 
-/// The path of a call; for an automatic policy the fastest that is exact. Sums of floats depend on the path, so theirs
-/// does not depend on the sizes: a batch gives the lists that its pairs have alone.
+/// Scores from which on `path`, of the tensor cores, is faster for a pair by itself than the classic path with its
+/// fewer launches. The work decides: how many bytes are multiplied with bytes (of bits: eight with eight). On an H200,
+/// by bench/paths.cu.
 template <class Policy>
-match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool ties_are_rejected) noexcept {
+constexpr std::int64_t least_tensor_scores(match_path path) noexcept {
+  if (is_binary<typename Policy::element>) return 300'000'000 / Policy::width;
+  if (path == match_path::wgmma) return 500'000'000 / Policy::width;
+  return 1'000'000'000 / (std::min)(Policy::width, 128);
+}
+
+/// The path of a call; for an automatic policy the fastest that is exact. Sums of floats depend on the path, so theirs
+/// does not depend on the sizes: a batch gives the lists that its pairs have alone. `both_ways`: the tensor cores need
+/// a pass for the columns too, which the classic path has with the rows.
+template <class Policy>
+match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool ties_are_rejected,
+                       bool both_ways = false) noexcept {
   if constexpr (is_automatic<Policy> && may_take<Policy, match_path::mma>) {
     using element = typename Policy::element;
     const match_path best = best_path<element>();
-    // Bytes multiplied with bytes (of bits: eight with eight) from which on, on an H200, the classic path's fewer
-    // launches do not win any more.
-    const std::int64_t least = std::int64_t{1} << (is_binary<element> ? 28 : best == match_path::wgmma ? 29 : 30);
-    const std::int64_t scores = left_count * right_count;
+    const std::int64_t least = least_tensor_scores<Policy>(best) * (both_ways ? 3 : 1);
     const bool too_many = (std::max)(left_count, right_count) > most_tensor_features;
-    const bool enough = score_traits<element>::is_float || scores >= least / Policy::width;
+    const bool enough = score_traits<element>::is_float || left_count * right_count >= least;
     if (ties_are_rejected && enough && !too_many) return best;
   }
   return Policy::path;

@@ -239,10 +239,10 @@ class tensor_wave {
   }
 
   /// Both: the scan of a pair while the maxima of the next are taken, where there are enough pairs that it matters more
-  /// than the scan of the last one, which takes longer so.
-  template <class Acceptance>
+  /// than the scan of the last one, which takes longer so. (Of a wave of one pair that is not compiled.)
+  template <bool OfOnePair = false, class Acceptance>
   status take_maxima_and_scan(const Acceptance& accept) noexcept {
-    if constexpr (pass1::can_scan) {
+    if constexpr (pass1::can_scan && !OfOnePair) {
       constexpr std::int64_t enough_pairs = 16;
       if (extent_.pairs >= enough_pairs && extent_.units > 0 && !extent_.shared_chunks) {
         return take_maxima(kernel::scan_behind<Acceptance>{
@@ -281,12 +281,8 @@ class tensor_wave {
   status match(PairAt pair_at, const match_options& options, const Acceptance& accept, const Lists& lists) noexcept {
     const auto& verdicts = scratch_.verdicts;
     if (auto s = publish(pair_at); !s.ok()) return s;
-    if constexpr (std::is_same_v<Lists, kernel::one_list>) {  // of one pair: nothing to compile for more
-      if (auto s = take_maxima(); !s.ok()) return s;
-      if (auto s = scan(accept); !s.ok()) return s;
-    } else {
-      if (auto s = take_maxima_and_scan(accept); !s.ok()) return s;
-    }
+    constexpr bool of_one_pair = std::is_same_v<Lists, kernel::one_list>;
+    if (auto s = take_maxima_and_scan<of_one_pair>(accept); !s.ok()) return s;
     if (auto s = rescore(kernel::keep_accepted<Acceptance>{accept, verdicts}); !s.ok()) return s;
     if (options.cross_check) {
       if (auto s = test_columns(accept); !s.ok()) return s;

@@ -123,38 +123,45 @@ class mma_columns {
  public:
   using traits = mma_traits<Policy>;
 
-  /// Begins with the tile whose first column is at `first`; `count` columns, one at least, are left from there on.
-  SERAC_DEVICE mma_columns(const std::uint8_t* first, std::int64_t stride, int count)
-      : source_(first + thread_column() * stride + thread_byte()), stride_(stride), left_(count - thread_column()) {}
+  /// Begins with the tile whose first column is at `first`.
+  SERAC_DEVICE mma_columns(const std::uint8_t* first, std::int64_t stride)
+      : source_(first + (thread_column() + middle) * stride + thread_byte()), stride_(stride) {}
 
-  /// Starts the copy of the next tile, which exists, to `stage`. The caller owes copy_async_wait and a barrier.
-  SERAC_DEVICE void start_copy(std::uint8_t* stage) {
+  /// Starts the copy of the next tile to `stage`; the image has `count` columns, one at least, from the tile's first
+  /// on. The caller owes copy_async_wait and a barrier.
+  SERAC_DEVICE void start_copy(std::uint8_t* stage, int count) {
     stage += traits::shared_offset(thread_column(), thread_byte());
-    if (stride_ == traits::width && left_ >= traits::tile_columns) {  // the usual case, without address arithmetic
+    if (stride_ == traits::width && count >= traits::tile_columns) {  // the usual case, without address arithmetic
 #pragma unroll
-      for (int c = 0; c < traits::tile_columns; c += at_once) {
-        detail::copy_async<16>(stage + c * traits::width, source_ + c * traits::width, true);
+      for (int c = 0; c < run_columns; c += at_once) {
+        detail::copy_async<16>(stage + c * traits::width, source_ + (c - middle) * traits::width, true);
       }
     } else {
+      const int last = count - 1 - thread_column() - middle;
 #pragma unroll 1
-      for (int c = 0; c < traits::tile_columns; c += at_once) {
-        detail::copy_async<16>(stage + c * traits::width, source_ + (min)(c, left_ - 1) * stride_, true);
+      for (int c = 0; c < run_columns; c += at_once) {
+        detail::copy_async<16>(stage + c * traits::width, source_ + (min)(c - middle, last) * stride_, true);
       }
     }
     detail::copy_async_commit();
     source_ += traits::tile_columns * stride_;
-    left_ -= traits::tile_columns;
   }
 
  private:
+  // Warps (or two together, of wide descriptors) copy runs of columns, an even number `at_once`, so that a thread's
+  // columns are swizzled alike. Seen from the middle of a run, distances fit the instructions.
   static constexpr int lanes = traits::width / 16;  // threads that share a column
-  static constexpr int at_once = traits::threads / lanes;
-  SERAC_DEVICE static int thread_column() { return threadIdx.x / lanes; }
+  static constexpr int run_threads = lanes < 32 ? 32 : 2 * lanes;
+  static constexpr int run_columns = traits::tile_columns * run_threads / traits::threads;
+  static constexpr int at_once = run_threads / lanes;
+  static constexpr int middle = run_columns / 2;
+  SERAC_DEVICE static int thread_column() {
+    return threadIdx.x / run_threads * run_columns + threadIdx.x % run_threads / lanes;
+  }
   SERAC_DEVICE static int thread_byte() { return threadIdx.x % lanes * 16; }
 
   const std::uint8_t* source_;
   std::int64_t stride_;
-  int left_;  // from this thread's column on: 0 or less where that is behind the image
 };
 
 /// The row of its warp, but for the block of rows, whose maximum a lane writes; lanes with lane & 2 write none.
@@ -202,45 +209,45 @@ __global__ void __launch_bounds__(mma_traits<Policy>::threads, mma_traits<Policy
     const int row_tile = static_cast<int>(local / column_tiles), first_tile = static_cast<int>(local % column_tiles);
     const int end_tile = static_cast<int>((min)(std::int64_t{column_tiles}, first_tile + end_unit - unit));
     const int first_row = (row_tile * traits::warps + warp) * traits::warp_rows;
-    unit += end_tile - first_tile;
 
-    mma_columns<Policy> source(
-        right + (pair.right_first + std::int64_t{first_tile} * traits::tile_columns) * right_stride, right_stride,
-        pair.right_count - first_tile * traits::tile_columns);
-    int stage = 0;
-    source.start_copy(columns);
-
-    const int rows_left = pair.left_count - first_row;
+    const int rows_left = pair.left_count - first_row, right_count = pair.right_count;
     mma_rows<Policy> rows;
     if (rows_left > 0) {
       rows.load(left + (pair.left_first + std::int64_t{first_row}) * left_stride, left_stride, rows_left);
     }
 
-    std::int32_t* out = maxima + pair.row_maxima + std::int64_t{first_tile / pair.chunk_tiles} * pair.row_stride +
-                        first_row + written_row();
-    int chunk_left = pair.chunk_tiles - first_tile % pair.chunk_tiles;
-    bool from_start = chunk_left == pair.chunk_tiles;  // this block has the present chunk from its first tile on
+    mma_columns<Policy> source(
+        right + (pair.right_first + std::int64_t{first_tile} * traits::tile_columns) * right_stride, right_stride);
+    int stage = 0;
+    source.start_copy(columns, right_count - first_tile * traits::tile_columns);
 
     lane_maxima<Policy> chunk_max = {};
-    for (int tiles_left = end_tile - first_tile; tiles_left > 0;) {
+    int tiles_left = end_tile - first_tile;
+    int behind_chunk = (max)(tiles_left - (pair.chunk_tiles - first_tile % pair.chunk_tiles), 0);  // of these tiles
+    while (tiles_left > 0) {
       detail::copy_async_wait<0>();
       __syncthreads();  // this tile is there, and nobody reads the one before any more
       const std::uint8_t* const tile = columns + stage;
       stage = traits::stage_bytes - stage;
-      if (--tiles_left > 0) source.start_copy(columns + stage);
+      if (--tiles_left > 0) {
+        source.start_copy(columns + stage, right_count - (end_tile - tiles_left) * traits::tile_columns);
+      }
 
       if (rows_left > 0) rows.score(tile, chunk_max);
-      if (--chunk_left == 0 || tiles_left == 0) {
-        const bool to_end = chunk_left == 0 || end_tile == column_tiles;
-        write_row_maxima<Policy>(chunk_max, out, !(from_start && to_end));
+      if (tiles_left == behind_chunk) {
+        const int end = end_tile - tiles_left, chunk = (end - 1) / pair.chunk_tiles;
+        const int chunk_first = chunk * pair.chunk_tiles;
+        const bool whole = first_tile <= chunk_first && (end == chunk_first + pair.chunk_tiles || end == column_tiles);
+        std::int32_t* const out =
+            maxima + pair.row_maxima + std::int64_t{chunk} * pair.row_stride + first_row + written_row();
+        write_row_maxima<Policy>(chunk_max, out, !whole);
 #pragma unroll
         for (int b = 0; b < traits::row_blocks; ++b) chunk_max[b][0] = chunk_max[b][1] = 0;
-        out += pair.row_stride;
-        chunk_left = pair.chunk_tiles;
-        from_start = true;
+        behind_chunk = (max)(tiles_left - pair.chunk_tiles, 0);
       }
     }
     __syncthreads();  // nobody reads the last tile any more
+    unit += end_tile - first_tile;
   }
 #else
   __trap();  // compiled for an architecture without these products; the host never launches it there
