@@ -21,6 +21,7 @@
 #include <serac/acceptance.hpp>
 
 #include "descriptor_cache.hpp"
+#include "report_text.hpp"
 
 namespace serac_colmap {
 
@@ -207,7 +208,7 @@ bool compare(database& a, database& b, std::size_t listed) {
   const auto list_pairs = [&](const char* what, const std::vector<std::int64_t>& ids, bool with_counts) {
     for (std::size_t i = 0; i < std::min(listed, ids.size()); ++i) {
       const image_pair pair = pair_of(ids[i]);
-      std::cout << what << ": " << name_of(pair.first) << ' ' << name_of(pair.second);
+      std::cout << what << ": " << as_terminal(name_of(pair.first)) << ' ' << as_terminal(name_of(pair.second));
       if (with_counts) {
         tally found;
         visit_union(a.matches(ids[i]), b.matches(ids[i]), [&](auto, bool in_a, bool in_b) { found.add(in_a, in_b); });

@@ -100,10 +100,17 @@ database::database(const std::string& path, access mode, std::chrono::millisecon
   if (code != SQLITE_OK) fail(connection == nullptr ? "out of memory" : sqlite3_errmsg(connection));
   sqlite3_busy_timeout(connection, static_cast<int>(lock_timeout.count()));
 
-  const std::pair<const char*, const char*> needed[] = {
-      {"images", "image_id"}, {"descriptors", "image_id"}, {"matches", "pair_id"}};
-  for (const auto& [table, key] : needed) {
-    if (!has_column(table, key)) fail(std::string("not a COLMAP database: it has no table '") + table + "'");
+  const std::pair<const char*, std::vector<const char*>> needed[] = {
+      {"images", {"image_id", "name"}},
+      {"descriptors", {"image_id", "rows", "cols", "data"}},
+      {"matches", {"pair_id", "rows", "cols", "data"}}};
+  for (const auto& [table, columns] : needed) {
+    if (!has_column(table, columns[0])) fail(std::string("not a COLMAP database: it has no table '") + table + "'");
+    for (const char* const column : columns) {
+      if (!has_column(table, column)) {
+        fail(std::string("not a COLMAP database: its table '") + table + "' has no column '" + column + "'");
+      }
+    }
   }
   for (const char* const table : {"two_view_geometries", "inlier_matches"}) {
     if (geometry_table_.empty() && has_column(table, "pair_id")) geometry_table_ = table;
@@ -285,7 +292,7 @@ void database::store(const std::vector<matched_pair>& lists) {
     sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
     throw;
   }
-  execute("COMMIT");
+  commit();
 }
 
 std::vector<pair_geometry> database::geometries() {
@@ -326,10 +333,18 @@ void database::store_inliers(const std::vector<matched_pair>& lists) {
     sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
     throw;
   }
-  execute("COMMIT");
+  commit();
 }
 
 void database::execute(const char* sql) { statement(*this, sql).step(); }
+
+void database::commit() {
+  execute("COMMIT");
+  int moved = 0;
+  sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (moved != 0)
+    fail("it was deleted, moved or replaced meanwhile; what this run stored is in the file that was there");
+}
 
 bool database::has_column(const std::string& table, const std::string& column) {
   statement row(*this, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -348,7 +363,10 @@ void database::use_write_ahead_log() {
 }
 
 pair_counts database::count(const std::string& table) {
-  statement row(*this, "SELECT count(*), coalesce(sum(rows > 0), 0), coalesce(sum(rows), 0) FROM " + table);
+  // (Whatever a damaged row states, it has no more matches than its data.)
+  const std::string rows = "max(0, min(rows, coalesce(length(data), 0) / 8))";
+  statement row(*this,
+                "SELECT count(*), coalesce(sum(" + rows + " > 0), 0), coalesce(sum(" + rows + "), 0) FROM " + table);
   row.step();
   return {row.integer(0), row.integer(1), row.integer(2)};
 }

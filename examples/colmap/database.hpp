@@ -123,7 +123,8 @@ class database {
 
   /// Stores all lists in one transaction, so that each is there wholly or not at all. A pair that another process has
   /// stored meanwhile is left as it is. A two-view row without a matches row belongs to matches that are gone: COLMAP
-  /// would skip the pair instead of verifying it, so it goes, as it does in COLMAP.
+  /// would skip the pair instead of verifying it, so it goes, as it does in COLMAP. Throws if the file at the path is
+  /// not the opened one any more.
   void store(const std::vector<matched_pair>& lists);
 
   /// All rows of the geometry table, in order of pair_id. Throws if this layout keeps no matrices.
@@ -139,6 +140,7 @@ class database {
   };
 
   void execute(const char* sql);
+  void commit();
   bool has_column(const std::string& table, const std::string& column);
   void use_write_ahead_log();
   pair_counts count(const std::string& table);

@@ -24,6 +24,7 @@
 #include "pair_generator.hpp"
 #include "ranks.hpp"
 #include "report.hpp"
+#include "report_text.hpp"
 
 namespace {
 
@@ -303,7 +304,7 @@ int main(int argc, char** argv) {
     fault = error.what();
   }
   std::cout.flush();
-  std::cerr << "serac_colmap: " << all.prefix() << fault << '\n';
+  std::cerr << "serac_colmap: " << all.prefix() << as_terminal(fault) << '\n';
   all.abort(exit_error);
   return exit_error;
 }

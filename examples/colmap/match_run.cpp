@@ -16,6 +16,7 @@
 
 #include "interrupt.hpp"
 #include "progress.hpp"
+#include "report_text.hpp"
 
 namespace serac_colmap {
 
@@ -141,7 +142,7 @@ serac::survey::run_result match_plan(const database& source, const image_table& 
 }
 
 void print_plan(std::ostream& out, const plan& work, const image_table& images) {
-  for (const std::string& text : work.warnings) std::cerr << "warning: " << text << '\n';
+  for (const std::string& text : work.warnings) std::cerr << "warning: " << as_terminal(text) << '\n';
   out << work.pairs << " pairs of " << images.size() << " images: " << work.skipped << " are matched already, "
       << work.to_do << " are to be matched" << std::endl;
 }

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "report_text.hpp"
+
 namespace serac_colmap {
 
 std::string clock_text(double seconds) {
@@ -27,7 +29,7 @@ progress_bar::~progress_bar() { end_bar(); }
 
 void progress_bar::note(const std::string& text) {
   end_bar();
-  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fprintf(stderr, "%s\n", as_terminal(text).c_str());
 }
 
 void progress_bar::end_bar() {

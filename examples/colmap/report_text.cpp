@@ -85,6 +85,15 @@ std::string as_json(const std::string& text) {
          '"';
 }
 
+std::string as_terminal(const std::string& text) {
+  return transcribed(text, [](char c) -> std::string {
+    if (c == '\n' || !is_control(c)) return {c};
+    char escaped[8];
+    std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    return escaped;
+  });
+}
+
 std::string as_base64(const std::vector<std::uint8_t>& bytes) {
   std::string text((bytes.size() + 2) / 3 * 4, '\0');
   auto* const first = reinterpret_cast<unsigned char*>(&text[0]);  // also gets the zero behind the end

@@ -241,6 +241,12 @@ class Databases(ToolTest):
             db.execute("DROP TABLE descriptors")
         result = self.run_tool("exhaustive", database, code=2)
         self.assertIn("no table 'descriptors'", result.stderr)
+        database = self.database(name="columns.db")
+        with database.open() as db:
+            db.execute("ALTER TABLE matches RENAME COLUMN cols TO columns")
+        result = self.run_tool("exhaustive", database, code=2)
+        self.assertIn("its table 'matches' has no column 'cols'",
+                      result.stderr)
 
 
 if __name__ == "__main__":

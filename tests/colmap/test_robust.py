@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 import unittest
+from pathlib import Path
 
 import reference
 from support import ToolTest, pair_id, row_of, token_matches
@@ -141,6 +142,38 @@ class Robust(ToolTest):
         self.run_any(self.command_of(database))
         self.assertEqual(database.matches(), expected)
 
+    def test_database_that_is_taken_away(self):
+        """What is stored in a file under another name is no success."""
+        database, expected = self.survey(8, mode="WAL")
+        locker = sqlite3.connect(database.path, isolation_level=None)
+        locker.execute("BEGIN IMMEDIATE")
+        run = subprocess.Popen(self.command_of(database), text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertIn("are to be matched", run.stdout.readline())
+        aside = self.folder / "aside.db"
+        for end in ("", "-wal", "-shm"):
+            Path(f"{database.path}{end}").rename(f"{aside}{end}")
+        locker.execute("COMMIT")
+        _, errors = run.communicate()
+        locker.close()
+        self.assertEqual(run.returncode, 2, errors)
+        self.assertIn(f"{database.path}: it was deleted, moved or replaced",
+                      errors)
+        self.assertFalse(database.path.exists())
+        database.path = aside
+        stored = database.matches()
+        self.assertGreater(len(stored), 0)
+        self.assertEqual(stored, {key: expected[key] for key in stored})
+
+    def test_names_do_not_drive_the_terminal(self):
+        database = self.database()
+        for number in (1, 2):
+            database.add_image(number, data=bytes(1), rows=1,
+                               name=f"a\x1b[2Jb{number}\n.jpg")
+        result = self.run_any(self.command("exhaustive", database), 2)
+        self.assertIn("a\\x1b[2Jb1\n.jpg", result.stderr)
+        self.assertNotIn("\x1b", result.stderr)
+
     def test_folders_that_cannot_be_written(self):
         user = []
         if os.geteuid() == 0:   # whom modes stop only without capabilities
@@ -211,6 +244,14 @@ class Robust(ToolTest):
         info = self.run_any([self.tool, "info", "--database_path",
                              database.path]).stdout
         self.assertIn("features: 2, at most 1 in an image", info)
+        database.store(1, 2, [(0, 0)])
+        with database.open() as db:
+            db.execute("UPDATE matches SET rows = ?", (2 ** 63 - 1,))
+        info = self.run_any([self.tool, "info", "--database_path",
+                             database.path]).stdout
+        self.assertIn("1 with matches, 1 matches\n", info)
+        with database.open() as db:
+            db.execute("DELETE FROM matches")
         refused = self.run_any(self.command("exhaustive", database), 2)
         self.assertIn("are damaged: 1 bytes stored for 9223372036854775807"
                       " x 128", refused.stderr)
