@@ -67,6 +67,7 @@ class database::statement {
  private:
   void check(int code) {
     if (code == SQLITE_OK) return;
+    owner_.check_file();
     if (code == SQLITE_BUSY) {
       std::ostringstream seconds;
       seconds << owner_.lock_timeout_.count() / 1000.0;
@@ -340,6 +341,10 @@ void database::execute(const char* sql) { statement(*this, sql).step(); }
 
 void database::commit() {
   execute("COMMIT");
+  check_file();
+}
+
+void database::check_file() const {
   int moved = 0;
   sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0)

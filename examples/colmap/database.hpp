@@ -141,6 +141,7 @@ class database {
 
   void execute(const char* sql);
   void commit();
+  void check_file() const;
   bool has_column(const std::string& table, const std::string& column);
   void use_write_ahead_log();
   pair_counts count(const std::string& table);
