@@ -5,9 +5,9 @@
 ///
 /// Usage: paths
 /// Prints CSV: the time of a captured call replayed (median, and the middle 80 %), by each path, for one pair of images
-/// of bytes or bits whose sizes grow by the square root of 2. Calls: `match`, `nearest2 rows`, and `nearest2`, which
-/// gives the states of the columns too. A third of the rows match. `automatic` is 1 where an automatic policy takes
-/// the line's path.
+/// of bytes or bits whose sizes grow by the square root of 2, at last by 2. Calls: `match`, `nearest2 rows`, and
+/// `nearest2`, which gives the states of the columns too. A third of the rows match. `automatic` is 1 where an
+/// automatic policy takes the line's path.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -90,13 +90,10 @@ class problem {
 constexpr std::int64_t counts[] = {512, 724, 1024, 1448, 2048, 2896, 4096, 5793, 8192, 16384};
 
 template <int Width>
-struct classic_bytes : serac::policy_for<Width> {};
-
-template <int Width>
 void run_bytes() {
   for (const std::int64_t count : counts) {
     const problem<std::uint8_t, Width> images(count);
-    images.template run<classic_bytes<Width>>("classic");
+    images.template run<serac::policy_for<Width>>("classic");
     images.template run<serac::mma_policy_for<Width>>("mma");
     images.template run<serac::wgmma_policy_for<Width>>("wgmma");
   }

@@ -28,7 +28,7 @@ struct gap_acceptance {
 /// and ties are rejected, on a tensor-core path.
 template <class Acceptance>
 void check(const Acceptance& accept) {
-  for (const std::int64_t size : {300, 2100}) {
+  for (const std::int64_t size : {300, 2850}) {
     if (small_run() && size > 300) continue;
     random_source random(static_cast<std::uint64_t>(size));
     const auto images = random_images(input_kind::planted, random, size, size + 40, 128);

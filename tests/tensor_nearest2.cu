@@ -45,6 +45,9 @@ TEST_CASE("nearest2 by the default policy equals the host by whichever path", "[
   CHECK((device::path_of_nearest2(2950, 3000, true) == match_path::classic));
   CHECK((device::path_of_nearest2(5100, 5200, true) == device::detail::best_path()));
   CHECK((device::path_of_nearest2(60, 70, false) == match_path::classic));
+  SECTION("large enough for tensor cores, both ways") {
+    if (!small_run()) check_nearest2<path>(input_kind::planted, 7100, 4900, 4950);
+  }
   SECTION("several chunks and segments") { check_large_states<path>(10240); }
   SECTION("small images") { check_kinds<path>(); }
   SECTION("one image far larger than the other") { check_unequal_shapes<path>(); }

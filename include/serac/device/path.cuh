@@ -58,9 +58,9 @@ using tensor_policy_of = std::conditional_t<
     std::conditional_t<Path == match_path::wgmma, wgmma_policy_for<Policy::width, typename Policy::element>,
                        mma_policy_for<Policy::width, typename Policy::element>>>;
 
-/// Scores from which on `path`, of the tensor cores, is faster for a pair by itself than the classic path with its
-/// fewer launches. The work decides: how many bytes are multiplied with bytes (of bits: eight with eight). On an H200,
-/// by bench/paths.cu.
+/// Scores from which on `path`, of the tensor cores, is faster than the classic path for a pair by itself. The work
+/// decides: how many bytes are multiplied with bytes (of bits: eight with eight); by mma.sync, descriptors of more than
+/// 128 bytes gain no sooner. On an H200, by bench/paths.cu.
 template <class Policy>
 constexpr std::int64_t least_tensor_scores(match_path path) noexcept {
   if (is_binary<typename Policy::element>) return 300'000'000 / Policy::width;
@@ -76,11 +76,15 @@ match_path choose_path(std::int64_t left_count, std::int64_t right_count, bool t
                        bool both_ways = false) noexcept {
   if constexpr (is_automatic<Policy> && may_take<Policy, match_path::mma>) {
     using element = typename Policy::element;
-    const match_path best = best_path<element>();
-    const std::int64_t least = least_tensor_scores<Policy>(best) * (both_ways ? 3 : 1);
     const bool too_many = (std::max)(left_count, right_count) > most_tensor_features;
-    const bool enough = score_traits<element>::is_float || left_count * right_count >= least;
-    if (ties_are_rejected && enough && !too_many) return best;
+    const auto are_enough = [&](match_path path) {
+      const std::int64_t least = least_tensor_scores<Policy>(path) * (both_ways ? 3 : 1);
+      return score_traits<element>::is_float || left_count * right_count >= least;
+    };
+    // wgmma needs the fewest. (Which path there is, the driver is asked, which takes time.)
+    if (!ties_are_rejected || too_many || !are_enough(match_path::wgmma)) return Policy::path;
+    const match_path best = best_path<element>();
+    if (are_enough(best)) return best;
   }
   return Policy::path;
 }

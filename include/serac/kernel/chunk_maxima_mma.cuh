@@ -149,7 +149,7 @@ class mma_columns {
 
  private:
   // Warps (or two together, of wide descriptors) copy runs of columns, an even number `at_once`, so that a thread's
-  // columns are swizzled alike. Seen from the middle of a run, distances fit the instructions.
+  // columns are swizzled alike. Of up to 128 bytes, distances from the middle of a run fit the instructions.
   static constexpr int lanes = traits::width / 16;  // threads that share a column
   static constexpr int run_threads = lanes < 32 ? 32 : 2 * lanes;
   static constexpr int run_columns = traits::tile_columns * run_threads / traits::threads;
