@@ -102,9 +102,7 @@ database::database(const std::string& path, access mode, std::chrono::millisecon
   sqlite3_busy_timeout(connection, static_cast<int>(lock_timeout.count()));
 
   const std::pair<const char*, std::vector<const char*>> needed[] = {
-      {"images", {"image_id", "name"}},
-      {"descriptors", {"image_id", "rows", "cols", "data"}},
-      {"matches", {"pair_id", "rows", "cols", "data"}}};
+      {"images", {"image_id"}}, {"descriptors", {"image_id"}}, {"matches", {"pair_id", "rows", "cols", "data"}}};
   for (const auto& [table, columns] : needed) {
     if (!has_column(table, columns[0])) fail(std::string("not a COLMAP database: it has no table '") + table + "'");
     for (const char* const column : columns) {
