@@ -68,7 +68,7 @@ class Mpi(ToolTest):
         result = subprocess.run(
             self.launch(ranks, command, database, *options), text=True,
             env=self.environment, capture_output=True, check=False,
-            timeout=120)
+            timeout=300)
         self.assertEqual(result.returncode, code,
                          result.stdout + result.stderr)
         return result
@@ -187,7 +187,7 @@ class Mpi(ToolTest):
             rank = ranks_of(process.pid).get(victim)
             if rank is not None:
                 os.kill(rank, signal.SIGKILL)
-            code = process.wait(timeout=60)
+            code = process.wait(timeout=180)
             database.check()
             stored = database.matches()
             for key, row in stored.items():
