@@ -130,6 +130,15 @@ inline std::vector<std::uint8_t> random_sift(std::int64_t count, unsigned seed, 
   return bytes;
 }
 
+/// Puts a copy of every `every`-th of the `count` descriptors of `left` among those of `right`.
+template <class T>
+void copy_every(std::int64_t every, std::int64_t count, int width, const std::vector<T>& left, std::vector<T>& right) {
+  for (std::int64_t i = 0; i < count; i += every) {
+    std::copy_n(&left[static_cast<std::size_t>(i) * width], width,
+                &right[static_cast<std::size_t>(i * 7 % count) * width]);
+  }
+}
+
 /// Two images of 128-byte descriptors.
 struct images {
   std::string name;
@@ -152,10 +161,7 @@ inline std::vector<images> inputs(const std::vector<std::int64_t>& sizes, int ar
                     : every == 3 ? "random third match"
                                  : "random all match",
                     random_sift(n, 1), random_sift(n, 2)};
-      for (std::int64_t i = 0; every > 0 && i < n; i += every) {
-        std::copy_n(&random.left[static_cast<std::size_t>(i) * 128], 128,
-                    &random.right[static_cast<std::size_t>(i * 7 % n) * 128]);
-      }
+      if (every > 0) copy_every(every, n, 128, random.left, random.right);
       all.push_back(std::move(random));
     }
   }

@@ -8,7 +8,6 @@
 /// of bytes or bits whose sizes grow by the square root of 2, at last by 2. Calls: `match`, `nearest2 rows`, and
 /// `nearest2`, which gives the states of the columns too. A third of the rows match. `automatic` is 1 where an
 /// automatic policy takes the line's path.
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <random>
@@ -33,13 +32,12 @@ class problem {
   void run(const char* path) const {
     if (serac::device::detail::best_path<T>() < Policy::path) return;
     const auto left = images_.left(), right = images_.right();
-    const auto automatic =
-        serac::device::path_of_match<serac::automatic_policy<Width, T>>(left, right, serac::match_options());
-    line(path, "match", automatic == Policy::path, bench::time_pair<Policy>(images_, acceptance(T())).us);
+    line(path, "match", serac::device::path_of_match<automatic>(left, right, serac::match_options()) == Policy::path,
+         bench::time_pair<Policy>(images_, acceptance(T())).us);
 
     for (const bool with_columns : {false, true}) {
-      const auto automatic =
-          serac::device::path_of_nearest2<serac::automatic_policy<Width, T>>(left.count, right.count, with_columns);
+      const bool is_automatic =
+          serac::device::path_of_nearest2<automatic>(left.count, right.count, with_columns) == Policy::path;
       const std::size_t bytes = serac::device::nearest2_workspace<Policy>(left, right, with_columns);
       const bench::device_array<std::uint8_t> workspace(bytes);
       const bench::device_array<serac::top2> rows(static_cast<std::size_t>(count_)),
@@ -51,11 +49,13 @@ class problem {
                 serac::device::nearest2<Policy>(left, right, output, workspace.data(), bytes, stream));
           },
           30, 3, 3, true);
-      line(path, with_columns ? "nearest2" : "nearest2 rows", automatic == Policy::path, t);
+      line(path, with_columns ? "nearest2" : "nearest2 rows", is_automatic, t);
     }
   }
 
  private:
+  using automatic = serac::automatic_policy<Width, T>;
+
   static auto acceptance(std::uint8_t) { return serac::angular_acceptance(); }
   static auto acceptance(serac::bits8) { return serac::hamming_acceptance(); }
 
@@ -70,16 +70,13 @@ class problem {
       images[0] = bench::random_sift(count, 1, Width);
       images[1] = bench::random_sift(count, 2, Width);
     }
-    for (std::int64_t j = 0; j < count; j += 3) {
-      std::copy_n(&images[0][static_cast<std::size_t>(j) * Width], Width,
-                  &images[1][static_cast<std::size_t>(j * 7 % count) * Width]);
-    }
+    bench::copy_every(3, count, Width, images[0], images[1]);
     return {images[0], images[1], Width};
   }
 
-  void line(const char* path, const char* call, bool automatic, const bench::timing& t) const {
+  void line(const char* path, const char* call, bool is_automatic, const bench::timing& t) const {
     std::printf("%s,%d,%lld,%lld,%s,%s,%d,%.2f,%.2f,%.2f\n", name(T()), Width, static_cast<long long>(count_),
-                static_cast<long long>(count_), call, path, automatic ? 1 : 0, t.median, t.low, t.high);
+                static_cast<long long>(count_), call, path, is_automatic ? 1 : 0, t.median, t.low, t.high);
     std::fflush(stdout);
   }
 

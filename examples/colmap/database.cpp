@@ -104,11 +104,10 @@ database::database(const std::string& path, access mode, std::chrono::millisecon
   const std::pair<const char*, std::vector<const char*>> needed[] = {
       {"images", {"image_id"}}, {"descriptors", {"image_id"}}, {"matches", {"pair_id", "rows", "cols", "data"}}};
   for (const auto& [table, columns] : needed) {
-    if (!has_column(table, columns[0])) fail(std::string("not a COLMAP database: it has no table '") + table + "'");
     for (const char* const column : columns) {
-      if (!has_column(table, column)) {
-        fail(std::string("not a COLMAP database: its table '") + table + "' has no column '" + column + "'");
-      }
+      if (has_column(table, column)) continue;
+      if (column == columns[0]) fail(std::string("not a COLMAP database: it has no table '") + table + "'");
+      fail(std::string("not a COLMAP database: its table '") + table + "' has no column '" + column + "'");
     }
   }
   for (const char* const table : {"two_view_geometries", "inlier_matches"}) {
@@ -345,8 +344,7 @@ void database::commit() {
 void database::check_file() const {
   int moved = 0;
   sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  if (moved != 0)
-    fail("it was deleted, moved or replaced meanwhile; what this run stored is in the file that was there");
+  if (moved != 0) fail("it was deleted, moved or replaced meanwhile; what was stored is in the file that was there");
 }
 
 bool database::has_column(const std::string& table, const std::string& column) {
